@@ -9,7 +9,6 @@ import { applyToSession, resumeSession } from "./fold/apply-session.ts";
 import { answerNote, asking } from "./fold/asking.ts";
 import { firstAsking } from "./fold/first-asking.ts";
 import { workerOf, workersOf } from "./lookup.ts";
-import { carryOver } from "./fold/open-work.ts";
 import { soundOrder } from "./plan/plan.ts";
 import { noteHold, noteRefused } from "./provider/provider-waits.ts";
 import { emptyRecord, entryOf, valuesOf, withEntry, withoutEntries } from "./fold/shared-record.ts";
@@ -34,11 +33,7 @@ export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);
   if (run === null) throw new Error(`the log of a run must begin with orchestrator:created, not with ${event.type}`);
   const changed = moved(run, dropDuty(change(run, event)), event);
-  const next = noteRefused(run, changed, event);
-  carryOver(run, next);
-  const noted = noteHold(run, next, event.timestamp);
-  if (noted !== next) carryOver(next, noted);
-  return noted;
+  return noteHold(run, noteRefused(run, changed, event), event.timestamp);
 }
 
 /** Reuses `changed`, which nothing else refers to unless it is `run` itself. */

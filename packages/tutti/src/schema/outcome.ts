@@ -66,11 +66,14 @@ export const Usage = z.object({
 });
 export type Usage = z.infer<typeof Usage>;
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, usd: 0 };
-export const addUsage = (a: Usage, b: Usage): Usage => ({
-  inputTokens: a.inputTokens + b.inputTokens,
-  outputTokens: a.outputTokens + b.outputTokens,
-  usd: a.usd + b.usd,
-});
+export function addUsage(a: Usage, b: Usage): Usage {
+  if (b === NO_USAGE) return a;
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    usd: a.usd + b.usd,
+  };
+}
 
 /** The part of an agent's context `window` that its conversation takes, in tokens. */
 export const ContextSize = z.object({ tokens: z.number().nonnegative(), window: z.number().positive().optional() });

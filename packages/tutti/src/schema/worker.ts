@@ -36,19 +36,22 @@ export const NO_TOOLS: ToolStats = {
 };
 
 /** Stored events of older versions have no `glob`, `grep` and `failed`. */
-export const addTools = (a: ToolStats, b: ToolStats): ToolStats => ({
-  total: a.total + b.total,
-  reads: a.reads + b.reads,
-  writes: a.writes + b.writes,
-  edits: a.edits + b.edits,
-  bash: a.bash + b.bash,
-  search: a.search + b.search,
-  web: a.web + b.web,
-  task: a.task + b.task,
-  glob: (a.glob ?? 0) + (b.glob ?? 0),
-  grep: (a.grep ?? 0) + (b.grep ?? 0),
-  failed: (a.failed ?? 0) + (b.failed ?? 0),
-});
+export function addTools(a: ToolStats, b: ToolStats): ToolStats {
+  if (b === NO_TOOLS) return a;
+  return {
+    total: a.total + b.total,
+    reads: a.reads + b.reads,
+    writes: a.writes + b.writes,
+    edits: a.edits + b.edits,
+    bash: a.bash + b.bash,
+    search: a.search + b.search,
+    web: a.web + b.web,
+    task: a.task + b.task,
+    glob: (a.glob ?? 0) + (b.glob ?? 0),
+    grep: (a.grep ?? 0) + (b.grep ?? 0),
+    failed: (a.failed ?? 0) + (b.failed ?? 0),
+  };
+}
 
 /** The counts of document 004. `total` includes tools without a member of their own; these are `other`. */
 export function documentStats({ total, reads, writes, edits, bash, glob, grep, task }: ToolStats) {

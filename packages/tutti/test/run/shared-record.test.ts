@@ -13,6 +13,7 @@ import {
   withoutEntries,
   type SharedRecord,
 } from "../../src/run/fold/shared-record.ts";
+import { expectLinear } from "../lab/growth.ts";
 
 /** Keys close together and far apart, so that the trie is dense in places and has several levels. */
 const numbers = fc.oneof(fc.nat({ max: 70 }), fc.nat({ max: 40_000 }), fc.nat({ max: 2 ** 31 - 1 }));
@@ -104,6 +105,48 @@ describe("A `SharedRecord`", () => {
         for (const version of versions) expect(Object.entries(version.record)).toEqual(version.held);
       }),
     );
+  });
+
+  it("holds its own entries, whichever of its versions are changed in whatever order", () => {
+    const steps = fc.array(fc.tuple(fc.nat(), names, fc.option(fc.nat(), { freq: 3 })), { maxLength: 120 });
+    fc.assert(
+      fc.property(steps, (all) => {
+        const versions = [{ record: emptyRecord<number>(), held: new Map<string, number>() }];
+        for (const [at, key, value] of all) {
+          const from = versions[at % versions.length]!;
+          const held = new Map(from.held);
+          if (value === null) held.delete(key);
+          else held.set(key, value);
+          versions.push({ record: edit(from.record, [key, value]), held });
+        }
+        for (const { record, held } of versions) {
+          expect(Object.entries(record)).toEqual([...held]);
+          for (const [, key] of all) expect(entryOf(record, key)).toBe(held.get(key));
+        }
+      }),
+    );
+  });
+
+  it("is the same after a thousand keys have come and gone", () => {
+    let record = withEntry(emptyRecord<number>(), "kept", 0);
+    for (let i = 0; i < 1000; i++) {
+      const key = `key ${i}`;
+      record = withoutEntries(withEntry(record, key, i), [key]);
+    }
+    expect(Object.entries(record)).toEqual([["kept", 0]]);
+    expect(placeOf(withEntry(record, "key 5", 1), "key 5")).toBe(1001);
+  });
+
+  it("grows in linear time, also if each change is made twice to the same version", () => {
+    const grow = (size: number): void => {
+      let record = emptyRecord<number>();
+      for (let i = 0; i < size; i++) {
+        withEntry(record, `key ${i}`, i);
+        record = withEntry(record, `key ${i}`, i);
+      }
+      expect(sizeOf(record)).toBe(size);
+    };
+    expectLinear(grow, 20_000);
   });
 
   it("reads like an object and cannot be written", () => {

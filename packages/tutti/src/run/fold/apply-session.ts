@@ -304,14 +304,15 @@ function endTurn(run: Run, data: EventData<"turn:ended">, at: number): Run {
   }
   const worker = workerOf(run, data.taskId);
   if (!worker) return run;
+  const endedTools = addTools(worker.endedTools, data.toolStats);
   const ended = withSession(
     clearRefusal(run, worker.session, data.ending),
     data.taskId,
     { turn: null, refusedSince },
     {
       owed: again(worker.owed),
-      toolStats: addTools(worker.endedTools, data.toolStats),
-      endedTools: addTools(worker.endedTools, data.toolStats),
+      toolStats: endedTools,
+      endedTools,
       usage: addUsage(worker.usage, data.usage),
     },
   );

@@ -1,11 +1,10 @@
 // `OpenWork` is an index over a run: ready tasks, tasks that can no longer start, active workers, unmerged work.
-// Computing it from the state means visiting every task. `openWork` therefore updates the index of an earlier state
-// with the changes since, at a cost proportional to these changes.
+// Computing it from the state means visiting every task. `openWork` therefore updates the index of the state that it was
+// called with last, at a cost proportional to the difference between both. That state may also be a later one.
 //
 // Invariants
-// 1. `OpenWork` is a function of the state alone. It is never stored, and rebuilt for a state without a known
-//    predecessor.
-// 2. `OpenWork` is immutable, so the index of an older state stays valid.
+// 1. `OpenWork` is a function of the state alone. It is never stored, and rebuilt for the first state of a plan.
+// 2. `OpenWork` is immutable, so an index that was returned stays valid.
 import { dependencyState, taskStanding, type TaskStanding } from "../census.ts";
 import { NumberMap } from "./number-map.ts";
 import { outlineOf, type Outline } from "../plan/outline.ts";
@@ -42,41 +41,18 @@ interface Known {
   work: OpenWork;
 }
 
-/** Returns `run` itself, so that a subclass adds its private fields to it. */
-const State = function (run: Run): Run {
-  return run;
-} as unknown as new (run: Run) => object;
-
 /**
- * A state with its own `OpenWork`, or with that of its nearest predecessor that has one. No copy, comparison or
- * encoding of a state sees the private field. A `WeakMap` would keep every state until V8's next full collection.
+ * The index that was computed last for an `Outline`, which all states with the same plan share. A private field of each
+ * state would make its copies ten times as slow: V8 then copies them member by member.
  */
-class IndexedState extends State {
-  #known: Known | undefined;
-
-  static get(run: Run): Known | undefined {
-    return #known in run ? run.#known : undefined;
-  }
-
-  static set(run: Run, known: Known): void {
-    const state = #known in run ? run : new IndexedState(run);
-    state.#known = known;
-  }
-}
-
-/** Links `after` to the index of `before`. The fold calls it for every step. */
-export function carryOver(before: Run, after: Run): void {
-  const known = IndexedState.get(before);
-  if (known) IndexedState.set(after, known);
-}
+const latest = new WeakMap<Outline, Known>();
 
 export function openWork(run: Run): OpenWork {
-  const known = IndexedState.get(run);
-  if (known?.run === run) return known.work;
   const outline = outlineOf(run);
-  const from = known && outlineOf(known.run) === outline ? known : nothingDone(run, outline);
-  const work = advance(from, run, outline);
-  IndexedState.set(run, { run, work });
+  const known = latest.get(outline);
+  if (known?.run === run) return known.work;
+  const work = advance(known ?? nothingDone(run, outline), run, outline);
+  latest.set(outline, { run, work });
   return work;
 }
 
@@ -112,28 +88,28 @@ function advance({ run: before, work }: Known, after: Run, outline: Outline): Op
 }
 
 function followWorkers(next: OpenWork, before: Run, after: Run, changed: ReadonlySet<string>): void {
-  const workers = new Map<string, Worker>();
   const touched = { active: false, unmerged: false, waiting: false };
-  const touch = (worker: Worker): void => {
-    touched.active ||= isActive(worker);
-    touched.unmerged ||= isUnmerged(worker);
-    touched.waiting ||= isWaiting(worker);
-  };
   for (const taskId of changed) {
     const was = entryOf(before.workers, taskId);
     const is = entryOf(after.workers, taskId);
-    if (was) touch(was);
-    if (is) touch(is);
-    if (is) workers.set(taskId, is);
+    touched.active ||= isOneOf(isActive, was, is);
+    touched.unmerged ||= isOneOf(isUnmerged, was, is);
+    touched.waiting ||= isOneOf(isWaiting, was, is);
     if (was?.sessionId === is?.sessionId) continue;
     if (was) next.sessions = withoutEntries(next.sessions, [was.sessionId]);
     if (is) next.sessions = withEntry(next.sessions, is.sessionId, taskId);
   }
   const place = ({ taskId }: Worker): number => placeOf(after.workers, taskId);
-  if (touched.active) next.active = updated(next.active, workers, isActive, (a, b) => place(a) - place(b));
-  if (touched.unmerged) next.unmerged = updated(next.unmerged, workers, isUnmerged, byAcceptance);
-  if (touched.waiting) next.waiting = updated(next.waiting, workers, isWaiting, (a, b) => place(a) - place(b));
+  const byPlace = (a: Worker, b: Worker): number => place(a) - place(b);
+  if (touched.active) next.active = updated(next.active, after, changed, isActive, byPlace);
+  if (touched.unmerged) next.unmerged = updated(next.unmerged, after, changed, isUnmerged, byAcceptance);
+  if (touched.waiting) next.waiting = updated(next.waiting, after, changed, isWaiting, byPlace);
 }
+
+type Belongs = (worker: Worker) => boolean;
+
+const isOneOf = (belongs: Belongs, was: Worker | undefined, is: Worker | undefined): boolean =>
+  (was !== undefined && belongs(was)) || (is !== undefined && belongs(is));
 
 const isActive = ({ session }: Worker): boolean => session.state !== "over";
 const isUnmerged = ({ status, merged }: Worker): boolean => status === "completed" && merged === "not yet";
@@ -141,45 +117,28 @@ const isWaiting = ({ status, notBefore }: Worker): boolean => status === "pendin
 const byAcceptance = (a: Worker, b: Worker): number =>
   a.completedAt! - b.completedAt! || (a.taskId < b.taskId ? -1 : 1);
 
-/** Replaces, removes or inserts the `changed` workers and keeps the order. */
+/** Replaces, removes or inserts the workers of the `changed` tasks and keeps the order. */
 function updated(
   list: readonly Worker[],
-  changed: ReadonlyMap<string, Worker>,
-  belongs: (worker: Worker) => boolean,
+  { workers }: Run,
+  changed: ReadonlySet<string>,
+  belongs: Belongs,
   compare: (a: Worker, b: Worker) => number,
 ): readonly Worker[] {
-  if (changed.size === 1) {
-    const [worker] = changed.values();
-    return withOne(list, worker!, belongs(worker!), compare);
-  }
   const next: Worker[] = [];
-  const added = new Map(changed);
+  const added = new Set(changed);
   for (const known of list) {
-    const worker = changed.get(known.taskId) ?? known;
-    added.delete(known.taskId);
-    if (belongs(worker)) next.push(worker);
+    const isChanged = added.delete(known.taskId);
+    const worker = isChanged ? entryOf(workers, known.taskId) : known;
+    if (worker && (!isChanged || belongs(worker))) next.push(worker);
   }
   let isSorted = true;
-  for (const worker of added.values()) {
-    if (!belongs(worker)) continue;
+  for (const taskId of added) {
+    const worker = entryOf(workers, taskId);
+    if (!worker || !belongs(worker)) continue;
     isSorted &&= next.length === 0 || compare(next.at(-1)!, worker) < 0;
     next.push(worker);
   }
-  return isSorted ? next : next.toSorted(compare);
-}
-
-/** `updated` for a single worker, the usual change. */
-function withOne(
-  list: readonly Worker[],
-  worker: Worker,
-  belongs: boolean,
-  compare: (a: Worker, b: Worker) => number,
-): readonly Worker[] {
-  const at = list.findIndex(({ taskId }) => taskId === worker.taskId);
-  if (!belongs) return at === -1 ? list : list.toSpliced(at, 1);
-  if (at !== -1) return list.with(at, worker);
-  const next = [...list, worker];
-  const isSorted = list.length === 0 || compare(list.at(-1)!, worker) < 0;
   return isSorted ? next : next.toSorted(compare);
 }
 

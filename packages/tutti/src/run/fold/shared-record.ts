@@ -16,19 +16,35 @@ interface Member<T> {
 interface Table<T> {
   /** By insertion number. */
   readonly members: NumberMap<Member<T>>;
-  /** By `hashOf` the key. */
-  readonly numbers: NumberMap<readonly { key: string; number: number }[]>;
+  /** May have keys that `members` does not have; see `Numbers`. */
+  readonly numbers: Numbers;
+  /** The insertion number of the next new key. */
   readonly next: number;
+}
+
+/**
+ * Insertion numbers by key, for a table and its predecessors. A number never changes, so all of them share one `Map`.
+ * `members` has no entry for a number that was given after the table, or whose key was removed.
+ */
+interface Numbers {
+  readonly byKey: Map<string, number>;
+  /** The largest `next` of a table. Only that one may add a new key; another one must copy `byKey` first. */
+  next: number;
 }
 
 const TABLE = Symbol("table");
 
-export const emptyRecord = <T>(): SharedRecord<T> =>
-  recordOf({ members: NumberMap.empty(), numbers: NumberMap.empty(), next: 0 });
+const emptyTable = <T>(): Table<T> => ({
+  members: NumberMap.empty(),
+  numbers: { byKey: new Map(), next: 0 },
+  next: 0,
+});
+
+export const emptyRecord = <T>(): SharedRecord<T> => recordOf(emptyTable());
 
 /** Keeps the order of `entries`, even for keys such as "1" that a plain object would sort as numbers. */
 export function recordFrom<T>(entries: Iterable<readonly [key: string, value: T]>): SharedRecord<T> {
-  let table: Table<T> = { members: NumberMap.empty(), numbers: NumberMap.empty(), next: 0 };
+  let table: Table<T> = emptyTable();
   for (const [key, value] of entries) table = put(table, key, value);
   return recordOf(table);
 }
@@ -88,42 +104,38 @@ const tableOf = <T>(record: SharedRecord<T>): Table<T> | undefined =>
   (record as unknown as { [TABLE]?: Table<T> })[TABLE];
 
 function tableFrom<T>(plain: SharedRecord<T>): Table<T> {
-  let table: Table<T> = { members: NumberMap.empty(), numbers: NumberMap.empty(), next: 0 };
+  let table: Table<T> = emptyTable();
   for (const [key, value] of Object.entries(plain)) table = put(table, key, value);
   return table;
 }
 
-/** FNV-1a in 20 bits, which is four levels of a `NumberMap`. */
-function hashOf(key: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
-  return ((hash >>> 20) ^ hash) & 0xfffff;
-}
-
 function memberOf<T>({ members, numbers }: Table<T>, key: string): Member<T> | undefined {
-  const found = numbers.get(hashOf(key));
-  if (found === undefined) return undefined;
-  for (let i = 0; i < found.length; i++) if (found[i]!.key === key) return members.get(found[i]!.number);
-  return undefined;
+  const number = numbers.byKey.get(key);
+  return number === undefined ? undefined : members.get(number);
 }
 
 function put<T>(table: Table<T>, key: string, value: T): Table<T> {
   const known = memberOf(table, key);
-  const number = known?.number ?? table.next;
-  const members = table.members.with(number, { key, number, value });
-  if (known) return { ...table, members };
-  const hash = hashOf(key);
-  const numbers = table.numbers.with(hash, [...(table.numbers.get(hash) ?? []), { key, number }]);
-  return { members, numbers, next: table.next + 1 };
+  const { members, numbers, next } = table;
+  if (known) return { members: members.with(known.number, { key, number: known.number, value }), numbers, next };
+  // A removed key stays in `byKey` until the next copy.
+  const isCrowded = numbers.byKey.size > 2 * members.size + 64;
+  // A decision applies its events to a state to which the writer applies them again.
+  const isRepeated = numbers.byKey.get(key) === next && !isCrowded;
+  const isOwn = numbers.next === next && !numbers.byKey.has(key) && !isCrowded;
+  const own = isOwn || isRepeated ? numbers : copyOf(members);
+  own.byKey.set(key, next);
+  own.next = Math.max(own.next, next + 1);
+  return { members: members.with(next, { key, number: next, value }), numbers: own, next: next + 1 };
+}
+
+function copyOf(members: NumberMap<Member<unknown>>): Numbers {
+  return { byKey: new Map(members.values().map(({ key, number }) => [key, number])), next: 0 };
 }
 
 function remove<T>(table: Table<T>, key: string): Table<T> {
   const known = memberOf(table, key);
-  if (!known) return table;
-  const hash = hashOf(key);
-  const others = table.numbers.get(hash)!.filter((each) => each.key !== key);
-  const numbers = others.length === 0 ? table.numbers.without(hash) : table.numbers.with(hash, others);
-  return { members: table.members.without(known.number), numbers, next: table.next };
+  return known ? { ...table, members: table.members.without(known.number) } : table;
 }
 
 /** `LOOKS` makes a table look like a plain object, including the members of `Object.prototype`. */
