@@ -24,10 +24,10 @@ import { addTools, NO_TOOLS, type Owed, type SessionState } from "../schema/work
 import { sentence } from "../sentence.ts";
 
 /**
- * Raise `FOLD_VERSION` whenever the same events fold to a different state. Snapshots with another version are folded
- * again.
+ * Raise `FOLD_VERSION` whenever the same events fold to a different state, or `writeState` writes it differently.
+ * Snapshots with another version are folded again.
  */
-export const FOLD_VERSION = 20;
+export const FOLD_VERSION = 21;
 
 export function apply(run: Run | null, event: RunEvent & LogPosition): Run {
   if (event.type === "orchestrator:created") return born(event.data, event);

@@ -17,7 +17,7 @@ export const noSuchItem = (itemId: string): TuttiError =>
 /** One map per plan: `run.tasks` is replaced as a whole, never mutated, so `tasksById` needs no invalidation. */
 const tasksById = new WeakMap<readonly Task[], Map<string, Task>>();
 
-export function taskOf(run: Run, taskId: string): Task | undefined {
+export function taskOf(run: Pick<Run, "tasks">, taskId: string): Task | undefined {
   let byId = tasksById.get(run.tasks);
   if (!byId) {
     byId = new Map(run.tasks.map((task) => [task.id, task]));
