@@ -6,7 +6,7 @@ import type { apply, fold } from "../../src/run/apply.ts";
 import type { exhaustedBudget } from "../../src/run/rules/budget.ts";
 import type { isBranchHeld, waitsForBranch } from "../../src/run/rules/collisions.ts";
 import type { outcome } from "../../src/run/outcome/outcome.ts";
-import type { decideWorkerAnswer } from "../../src/run/rules/decide-worker-answer.ts";
+import type { decideWorkerAnswer } from "../../src/run/answers/decide-worker-answer.ts";
 import type { decideStep } from "../../src/run/decide.ts";
 import type { answerByDefault } from "../../src/run/inbox/default-answer.ts";
 import type { decideReport } from "../../src/run/rules/decide-report.ts";
@@ -16,6 +16,7 @@ import type { loseMain } from "../../src/run/rules/main-failure.ts";
 import type { awaitsSubSessions } from "../../src/run/rules/natural.ts";
 import type { noAmong } from "../../src/run/rules/permission.ts";
 import type { backOffAfter, mayAsk, park } from "../../src/run/provider/provider.ts";
+import type { keyOfAttempt } from "../../src/engine/sessions/attempt-key.ts";
 import type { renderTeamPrompt } from "../../src/engine/sessions/team-prompt.ts";
 import type { deliverReturned, returnEndings } from "../../src/run/team/delegation.ts";
 import type { isHeldBack, judgeReview } from "../../src/run/team/gate.ts";
@@ -25,7 +26,6 @@ import type { deliverMessage } from "../../src/run/team/team.ts";
 import type { isWhole, mayStandFor, takeOver } from "../../src/run/rules/reuse.ts";
 import type { automaticRetry } from "../../src/run/rules/retry.ts";
 import type { deadlines, isReady, schedule } from "../../src/run/schedule.ts";
-import type { workKey } from "../../src/run/rules/work-key.ts";
 import type { Run } from "../../src/schema/run.ts";
 import type { TemplateConfig } from "../../src/schema/template.ts";
 
@@ -38,12 +38,11 @@ export const PATCHED = {
   "run/rules/budget.ts": ["exhaustedBudget"],
   "run/rules/collisions.ts": ["isBranchHeld", "waitsForBranch"],
   "run/rules/retry.ts": ["automaticRetry"],
-  "run/rules/work-key.ts": ["workKey"],
   "run/rules/reuse.ts": ["isWhole", "mayStandFor", "takeOver"],
   "run/outcome/outcome.ts": ["outcome"],
   "run/lifecycle.ts": ["stopWorkers"],
   "run/inbox/default-answer.ts": ["answerByDefault"],
-  "run/rules/decide-worker-answer.ts": ["decideWorkerAnswer"],
+  "run/answers/decide-worker-answer.ts": ["decideWorkerAnswer"],
   "run/rules/decide-report.ts": ["decideReport"],
   "run/rules/main-failure.ts": ["loseMain"],
   "run/rules/natural.ts": ["awaitsSubSessions"],
@@ -54,6 +53,7 @@ export const PATCHED = {
   "run/team/gate.ts": ["isHeldBack", "judgeReview"],
   "run/team/rework.ts": ["rejectionLimit"],
   "run/team/cycle.ts": ["isContinuous", "breakCircuit"],
+  "engine/sessions/attempt-key.ts": ["keyOfAttempt"],
   "engine/sessions/team-prompt.ts": ["renderTeamPrompt"],
   "protocol/response/judge-answer.ts": ["judgeAnswer"],
   "engine/slots.ts": ["Slots"],
@@ -72,7 +72,7 @@ interface Rules {
   isBranchHeld: typeof isBranchHeld;
   waitsForBranch: typeof waitsForBranch;
   automaticRetry: typeof automaticRetry;
-  workKey: typeof workKey;
+  keyOfAttempt: typeof keyOfAttempt;
   isWhole: typeof isWhole;
   mayStandFor: typeof mayStandFor;
   takeOver: typeof takeOver;

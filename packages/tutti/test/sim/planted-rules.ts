@@ -131,7 +131,7 @@ export const RULE_PATCHES: Record<RuleBug, Patches> = {
       return run && event.type === "turn:ended" ? { ...next, usage: run.usage } : next;
     },
   },
-  "reuse-ignores-files": { workKey: (real, work) => real({ ...work, tree: "" }) },
+  "reuse-ignores-files": { keyOfAttempt: (real, run, worker) => real(run, worker, "") },
   "reuse-of-part": { isWhole: () => true },
   "reuse-against-a-retry": {
     mayStandFor: (real, run, worker, result) => real(run, { ...worker, anew: false }, result),

@@ -1,5 +1,5 @@
 import { refused } from "../plan/confirm.ts";
-import { planWithoutAsking } from "./decide-main-answer.ts";
+import { planWithoutAsking } from "../answers/take-answer.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import { mainSessionId } from "../../schema/ids.ts";
 import type { Run } from "../../schema/run.ts";

@@ -1,6 +1,6 @@
 import { apply } from "../apply.ts";
 import { refused } from "../plan/confirm.ts";
-import { takeAnswer } from "./decide-main-answer.ts";
+import { takeAnswer } from "../answers/take-answer.ts";
 import { withdrawQuestions } from "../inbox/inbox.ts";
 import { mustBeSound, supply } from "./supply.ts";
 import type { Answer } from "../../schema/answer.ts";

@@ -1,6 +1,6 @@
 // `supply` reopens a failed run with data that the user gives in place of a session.
 import { apply } from "../apply.ts";
-import { takeAnswer } from "./decide-main-answer.ts";
+import { takeAnswer } from "../answers/take-answer.ts";
 import { STATUS_OF } from "../lifecycle.ts";
 import { noSuchItem } from "../lookup.ts";
 import type { Answer } from "../../schema/answer.ts";

@@ -1,9 +1,9 @@
-import { changedOutside } from "./scope.ts";
-import { describeProblems } from "../describe-problems.ts";
+import { changedOutside } from "../rules/scope.ts";
+import { noUsableAnswer, turnEnded } from "./end-turn.ts";
 import { askUser } from "../inbox/ask-user.ts";
 import type { TurnOver } from "../command.ts";
 import { pause } from "../lifecycle.ts";
-import { MAX_LOSSES, MAX_TRIES } from "./losses.ts";
+import { MAX_LOSSES, MAX_TRIES } from "../rules/losses.ts";
 import { describeUnproven } from "../outcome/work-warnings.ts";
 import { escalate } from "../team/blocker.ts";
 import {
@@ -38,23 +38,9 @@ export function decideWorkerAnswer(run: Run, worker: Worker, over: TurnOver, at:
 /** A worker's `report` is only a claim: success needs an explicit completion and evidence of work. */
 function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number, delegates = false): RunEvent[] {
   const about = { sessionId: worker.sessionId, orchestratorId: run.id, taskId: worker.taskId };
-  const ended = (problems: string[], again = false): RunEvent => ({
-    type: "turn:ended",
-    data: {
-      id: run.id,
-      sessionId: worker.sessionId,
-      taskId: worker.taskId,
-      turn: worker.session.turn!.number,
-      ending: over.ending,
-      problems,
-      ...(again ? { again } : {}),
-      ...(over.cutOff ? { cutOff: over.cutOff } : {}),
-      said: problems.length > 0 ? over.said : null,
-      guess: problems.length > 0 ? over.guess : null,
-      toolStats: over.toolStats,
-      usage: over.usage,
-    },
-  });
+  const { taskId } = worker;
+  const ended = (problems: string[], again = false): RunEvent =>
+    turnEnded(run, worker.session, { taskId, over, problems, ...(again ? { again } : {}) });
   const failed = (error: string, code: string): RunEvent[] => [
     ended([]),
     { type: "worker:failed", data: { ...about, error, code } },
@@ -74,15 +60,7 @@ function decideReportedWork(run: Run, worker: Worker, over: TurnOver, at: number
     if (blocker) return [ended([]), ...escalate(run, worker, blocker.body, { ...blocker, itemId: over.itemId }, at)];
     if (over.question !== null) return [ended([]), askUser(run, worker.taskId, worker.sessionId, over, at)];
     const problems = over.problems.length > 0 ? over.problems : [sentence("The answer contains no block.")];
-    if (worker.owed!.try >= MAX_TRIES)
-      return failed(
-        sentence("no usable answer after {count} tries: {problems}", {
-          count: MAX_TRIES,
-          problems: describeProblems(problems, run, "; "),
-        }),
-        "no_answer",
-      );
-    return [ended(problems)];
+    return worker.owed!.try >= MAX_TRIES ? failed(noUsableAnswer(run, problems), "no_answer") : [ended(problems)];
   }
   if (report.status === "timeout") {
     return [

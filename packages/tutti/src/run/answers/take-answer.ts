@@ -1,30 +1,20 @@
-// `decideMainAnswer`: an answer of the main session advances the run or is requested again.
-import { describeProblems } from "../describe-problems.ts";
-import { assignableAgents } from "./assign-agent.ts";
+// `takeAnswer`: the consequences of a usable answer, phase by phase.
+import { assignableAgents } from "../rules/assign-agent.ts";
 import { settleConflicts } from "../apply.ts";
-import { askUser } from "../inbox/ask-user.ts";
-import type { History, TurnOver } from "../command.ts";
+import type { History } from "../command.ts";
 import { afterAggregation, complete, endExecution, enter, fail } from "../consequences.ts";
 import { askToConfirm } from "../plan/confirm.ts";
 import { parallelGroups } from "../plan/graph.ts";
-import { addItem, withdrawQuestions } from "../inbox/inbox.ts";
+import { addItem } from "../inbox/inbox.ts";
 import { pause } from "../lifecycle.ts";
-import { askAboutConflicts, isLeftToUser, isRepairing, openConflicts } from "./collisions.ts";
-import { reasonsToFix } from "./checks.ts";
-import { changedOutside } from "./scope.ts";
-import { failMain, loseMain } from "./main-failure.ts";
-import { MAX_TRIES } from "./losses.ts";
-import { awaitsSubSessions, isNatural, statedEnd } from "./natural.ts";
+import { askAboutConflicts, isLeftToUser, isRepairing, openConflicts } from "../rules/collisions.ts";
+import { reasonsToFix } from "../rules/checks.ts";
+import { failMain } from "../rules/main-failure.ts";
+import { MAX_TRIES } from "../rules/losses.ts";
+import { isNatural, statedEnd } from "../rules/natural.ts";
 import { readPlan, type Plan } from "../plan/plan.ts";
-import { ANSWERS_OF_LEAD, askUserInstead, dutyOf, leadAnswer, takeLeadAnswer } from "../team/lead-duty.ts";
 import { planNextCycle, isPlanningAgain } from "../team/cycle.ts";
-import { decideMainDelegation, planOfDelegations, questionIn } from "../team/decide-delegation.ts";
-import { ownReport } from "../team/delegate.ts";
-import { isLedByDelegation } from "../team/delegation.ts";
-import { describeUnproven } from "../outcome/work-warnings.ts";
 import { planOfPipeline } from "../team/pipeline.ts";
-import { adviceOn, backOffAfter, holdForUser, park } from "../provider/provider.ts";
-import { FAILURE_OPTIONS } from "./retry.ts";
 import type {
   AggregationAnswer,
   AnalysisAnswer,
@@ -35,151 +25,6 @@ import type {
 import type { EventOf, RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import { sentence } from "../../sentence.ts";
-import type { Phase } from "../../schema/status.ts";
-import { addTools, succeededTools, type SessionState } from "../../schema/worker.ts";
-
-export function decideMainAnswer(run: Run, main: SessionState, over: TurnOver, at: number): RunEvent[] {
-  const { answer, ending } = over;
-  const phase = main.turn!.phase;
-  const ended = (problems: string[], more: { again?: boolean; waits?: boolean } = {}): RunEvent[] => [
-    ...withdrawQuestions(run, main.sessionId),
-    {
-      type: "turn:ended",
-      data: {
-        id: run.id,
-        sessionId: main.sessionId,
-        taskId: null,
-        turn: main.turn!.number,
-        ending,
-        problems,
-        ...more,
-        ...(over.cutOff ? { cutOff: over.cutOff } : {}),
-        said: problems.length > 0 ? over.said : null,
-        guess: problems.length > 0 ? over.guess : null,
-        toolStats: over.toolStats,
-        usage: over.usage,
-        ...(over.context ? { context: over.context } : {}),
-      },
-    },
-  ];
-
-  if (isLedByDelegation(run) && (phase === "workerExecution" || phase === "taskPlanning"))
-    return decideDelegation(run, main, over, ended, at);
-  if (phase === "workerExecution") return decideLeadAnswer(run, main, over, ended, at);
-  if (answer === null) {
-    // A session with `pausedAt` gets the same prompt again after it is resumed.
-    if (ending.kind === "interrupted" || main.pausedAt !== null) return ended([]);
-    if (ending.kind !== "ended") return breakOff(run, main, over, ended, at);
-    if (awaitsSubSessions(run)) return ended([], { waits: true });
-    if (over.question !== null) return [...ended([]), askUser(run, null, main.sessionId, over, at)];
-    const problems = over.problems.length > 0 ? over.problems : [sentence("The answer contains no block.")];
-    if (run.owed!.try < MAX_TRIES) return ended(problems);
-    if (isRepairing(run)) return [...ended(problems), ...askAboutConflicts(run, at)];
-    const error = sentence("no usable answer after {count} tries: {problems}", {
-      count: MAX_TRIES,
-      problems: describeProblems(problems, run, "; "),
-    });
-    return [
-      ...ended(problems),
-      askForData(run, phase, error, over.itemId, at),
-      fail(run, phase, error, "no_answer", at),
-    ];
-  }
-  const { work, history, warnings } = over;
-  const isUnproven = over.inWords === true && !hasWorked(run, over);
-  const unproven = work?.unproven ? describeUnproven(work.unproven, { ofResult: true }) : [];
-  const about = { head: work?.head ?? run.head!, history, warnings, isUnproven, unproven };
-  const [outside] = changedOutside(run, null, main.attempt, work?.outside);
-  if (!outside) return takeAnswer(run, answer, about, ended, at);
-  // `takeAnswer` may complete the run, and its verdict depends on `outside`.
-  const seen = { ...run, outside: [...(run.outside ?? []), outside.data] };
-  return [outside, ...takeAnswer(seen, answer, about, ended, at)];
-}
-
-/** In `taskPlanning` the main session delegates the request, then it answers the tasks that return. */
-function decideDelegation(
-  run: Run,
-  main: SessionState,
-  over: TurnOver,
-  ended: (problems: string[], more?: { again?: boolean }) => RunEvent[],
-  at: number,
-): RunEvent[] {
-  const isInterrupted = over.ending.kind === "interrupted" || main.pausedAt !== null;
-  const stop = (): RunEvent[] => (isInterrupted ? ended([]) : breakOff(run, main, over, ended, at));
-  const giveUp = (problems: string[]): RunEvent[] => {
-    const isLast = run.owed!.try >= MAX_TRIES;
-    if (!isLast) return ended(problems);
-    const reason = sentence("no usable answer after {count} tries: {problems}", {
-      count: MAX_TRIES,
-      problems: describeProblems(problems, run, "; "),
-    });
-    return [...ended(problems), ...loseMain(run, main, { reason, code: "no_answer", limit: 1 }, at)];
-  };
-  const askAbout = (question: string): RunEvent => askUser(run, null, main.sessionId, { ...over, question }, at);
-  const reportFailure = (error: string): RunEvent[] => failMain(run, "workerExecution", error, "reported_failure", at);
-  if (main.turn!.phase === "workerExecution") {
-    return decideMainDelegation(run, over, { ended, breakOff: stop, giveUp, askAbout, fail: reportFailure }, at);
-  }
-  const plan = planOfDelegations(run, over);
-  if (!("problems" in plan)) return [...ended([]), ...planReady(run, plan, over.history, at)];
-  if (over.ending.kind !== "ended") return stop();
-  const report = ownReport(run, null, over);
-  if (report?.body["result"] === "clarification_needed") return [...ended([]), askAbout(questionIn(report.body))];
-  if (report?.body["result"] === "failure") return [...ended([]), ...reportFailure(questionIn(report.body))];
-  return over.question === null ? giveUp(plan.problems) : [...ended([]), askAbout(over.question)];
-}
-
-/** `dutyOf` the lead may be null by now: the worker needs no answer any more. */
-function decideLeadAnswer(
-  run: Run,
-  main: SessionState,
-  over: TurnOver,
-  ended: (problems: string[], more?: { again?: boolean }) => RunEvent[],
-  at: number,
-): RunEvent[] {
-  const duty = dutyOf(run);
-  if (duty === null) return ended([]);
-  const answer = leadAnswer(duty, over);
-  if (answer !== null) return [...ended([]), ...takeLeadAnswer(run, answer, over.itemId, at)];
-  if (over.ending.kind === "interrupted" || main.pausedAt !== null) return ended([]);
-  if (over.ending.kind !== "ended") return breakOff(run, main, over, ended, at);
-  if (over.question !== null) return [...ended([]), askUser(run, null, main.sessionId, over, at)];
-  const rejected = (over.messages ?? []).flatMap(({ reasons }) => reasons);
-  const expected = ANSWERS_OF_LEAD[duty.awaits.kind].join(" or ");
-  const problems = rejected.length > 0 ? rejected : [`The answer contains no ${expected} for ${duty.worker.taskId}.`];
-  const isLast = run.owed!.try >= MAX_TRIES;
-  return isLast ? [...ended(problems), ...askUserInstead(run, over.itemId, at)] : ended(problems);
-}
-
-const hasWorked = (run: Run, { work, toolStats }: TurnOver): boolean =>
-  succeededTools(addTools(run.toolStats, toolStats)) > 0 || (work?.files.length ?? 0) > 0;
-
-function breakOff(
-  run: Run,
-  main: SessionState,
-  { ending, itemId }: TurnOver,
-  ended: (problems: string[], more?: { again?: boolean }) => RunEvent[],
-  at: number,
-): RunEvent[] {
-  const { agent } = main;
-  if (ending.cause === "usage_limit") return [...ended([], { again: true }), ...park(run, agent, ending, itemId, at)];
-  const wait = backOffAfter(run, main, ending, at);
-  if (wait !== null) return [...ended([], { again: true }), wait];
-  const advice = adviceOn(run, agent, ending);
-  if (advice !== null) return [...ended([], { again: true }), ...holdForUser(run, agent, advice, itemId, at)];
-  return [
-    ...ended([], { again: true }),
-    ...loseMain(run, main, { reason: ending.detail, code: ending.cause ?? "turn_failed" }, at),
-  ];
-}
-
-function askForData(run: Run, phase: Phase, error: string, itemId: string, at: number): RunEvent {
-  const question = sentence("The {phase} phase got {error}. You can supply its data, or try it again.", {
-    phase,
-    error: error.replace(/\.+$/, ""),
-  });
-  return addItem(run, { id: itemId, kind: "data", question, phase, options: FAILURE_OPTIONS }, at);
-}
 
 interface AnswerContext {
   /** The run's branch after the answer. */
@@ -283,7 +128,7 @@ function planned(run: Run, answer: TaskListAnswer, history: History | undefined,
 }
 
 /** Publishes the plan. The user must confirm it, unless `workerExecution` is disabled. */
-function planReady(run: Run, plan: Plan, history: History | undefined, at: number): RunEvent[] {
+export function planReady(run: Run, plan: Plan, history: History | undefined, at: number): RunEvent[] {
   const { tasks, errors, warnings, executionOrder } = plan;
   const groups = errors.length > 0 ? [] : parallelGroups(tasks);
   const data = { taskCount: tasks.length, parallelGroups: groups, tasks, errors, warnings, executionOrder };
