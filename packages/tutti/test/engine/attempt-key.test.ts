@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { makeTemplate, Story } from "../run/make-run.ts";
-import { keyOfAttempt } from "../../src/engine/sessions/attempt-key.ts";
-import { workKey } from "../../src/run/rules/work-key.ts";
+import { keyOfAttempt, workKey } from "../../src/engine/sessions/attempt-key.ts";
+import { canonicalJson } from "../../src/protocol/json/canonical-json.ts";
 import type { Run } from "../../src/schema/run.ts";
 import type { Task } from "../../src/schema/task.ts";
 import type { Template } from "../../src/schema/template.ts";
@@ -37,7 +37,7 @@ describe("the work key of an attempt", () => {
 
   it("equals the key of the same work in a log of an earlier version", () => {
     const task = { title: "t", description: "d", scope: ["b", "a/"] };
-    const terms = { z: 1, a: { d: [], c: null } };
+    const terms = canonicalJson({ z: 1, a: { d: [], c: null } });
     const work = { prompt: 'Say "é" and\n{1}', task, terms, agent: "local", role: "worker", tree: "1f" };
     expect(workKey(work)).toBe("7ef763151a4a0468605f470d7607b08e93e5dd8b203d9aa4828a242103a4e0bc");
     const ofModel = "de09e16662ef1b636f204037382375b6dd78475a868b7c3d2682f1b1b242f4c0";

@@ -1,9 +1,24 @@
-import { renderPrompt } from "./prompt.ts";
+// `keyOfAttempt` is the work key: a hash of everything that determines the work of an attempt: prompt, task, agent, start
+// files and the rules for its answer. Ids that differ between runs are not part of it.
 import { hash } from "node:crypto";
-import { workKey } from "../../run/rules/work-key.ts";
+import { renderPrompt } from "./prompt.ts";
+import { canonicalJson } from "../../protocol/json/canonical-json.ts";
 import type { Run } from "../../schema/run.ts";
+import type { Task } from "../../schema/task.ts";
 import type { Template, TemplateConfig } from "../../schema/template.ts";
 import type { Worker } from "../../schema/worker.ts";
+
+interface WorkInputs {
+  /** Has placeholders for the ids of run, task and attempt and for the folder. */
+  prompt: string;
+  task: Pick<Task, "title" | "description" | "scope">;
+  /** Template settings that decide how an answer is read and accepted, as `canonicalJson`. */
+  terms: string;
+  agent: string;
+  model?: string | undefined;
+  role: string;
+  tree: string;
+}
 
 /**
  * `ABOUT_SCHEDULING` lists settings that affect only scheduling. Any other one may change the work or whether it is
@@ -46,15 +61,22 @@ export function keyOfAttempt(run: Run, worker: Worker, tree: string): string {
   const nameless = { ...worker, attempt: 0, task: { ...task, id: "TASK", dependencies: [] } };
   const { text: prompt } = renderPrompt({ ...run, id: "RUN" }, "workerExecution", nameless, null, "FOLDER");
   const { agent, model, role } = session;
-  const inputs = { prompt, task, terms: termsOf(run.template), agent, model, role, tree };
-  return workKey(inputs, (text) => hash("sha256", text));
+  return workKey({ prompt, task, terms: termsOf(run.template), agent, model, role, tree });
 }
 
-/** By template, because all attempts of a run share them. */
-const knownTerms = new WeakMap<Template, object>();
+export function workKey({ prompt, task, terms, agent, model, role, tree }: WorkInputs): string {
+  const { title, description, scope } = task;
+  // Members in the order of their names, like those of `canonicalJson`, which takes 20 times as long.
+  const first = JSON.stringify({ agent, model, prompt, role, task: { description, scope, title } });
+  // The last members in the order of their names.
+  return hash("sha256", `${first.slice(0, -1)},"terms":${terms},"tree":${JSON.stringify(tree)}}`);
+}
 
-function termsOf(template: Template): object {
-  const known = knownTerms.get(template) ?? findTerms(template);
+/** By template, because all attempts of a run share them, and they are the largest part of the text. */
+const knownTerms = new WeakMap<Template, string>();
+
+function termsOf(template: Template): string {
+  const known = knownTerms.get(template) ?? canonicalJson(findTerms(template));
   knownTerms.set(template, known);
   return known;
 }
