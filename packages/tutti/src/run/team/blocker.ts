@@ -1,10 +1,11 @@
-// A role that cannot go on escalates a blocker (document 003). The answer of `resolveBlocker` is part of its next
+// A role that cannot continue escalates a blocker (document 003). The answer of `resolveBlocker` is part of its next
 // prompt.
 import { addItem, answered } from "../inbox/inbox.ts";
 import { workerOf } from "../lookup.ts";
 import { textOf, type Body } from "./delegation.ts";
 import { noteOf, redelegate } from "./redelegate.ts";
 import { messageTo, queueMessage, roleOf } from "./team.ts";
+import { actedOn, textsIn } from "./verdict.ts";
 import type { EventOf, RunEvent } from "../../schema/event.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
 import type { Run } from "../../schema/run.ts";
@@ -44,8 +45,7 @@ function blocked(
 export function raiseBlocker(run: Run, worker: Worker, body: Body, ids: BlockerIds, at: number): RunEvent[] {
   const { messageId, itemId } = ids;
   const { taskId, sessionId } = worker;
-  const listed = Array.isArray(body["options"]) ? body["options"] : [];
-  const options = listed.map((option) => (typeof option === "string" ? option : JSON.stringify(option)));
+  const options = textsIn(body["options"]);
   const raised = blocked(run, worker, body, messageId, itemId);
   const question = raised.data.description;
   const item = {
@@ -117,6 +117,6 @@ function actOnBlocker(run: Run, { taskId, sessionId }: Worker): RunEvent[] {
   const escalation = (run.teamMessages ?? []).findLast(
     (each) => each.sessionId === sessionId && each.type === "BLOCKER_ESCALATION" && each.state === "delivered",
   );
-  const open = [escalation, messageTo(run, sessionId)].filter((message) => message && message.actedAt === null);
-  return open.map((message) => ({ type: "message:acted", data: { id: run.id, messageId: message!.id, taskId } }));
+  const open = [escalation, messageTo(run, sessionId)].filter((message) => message?.actedAt === null);
+  return actedOn(run, taskId, ...open.map((message) => message?.id));
 }

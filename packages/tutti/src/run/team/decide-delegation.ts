@@ -5,6 +5,7 @@ import { decideAsParent, findTaskProblems, newTasksIn, ownReport, toTask } from 
 import { isDelegated, returnedTo, speaksDelegation, textOf, type Body } from "./delegation.ts";
 import { extendPlan } from "./redelegate.ts";
 import { messageTo, nameOf, parentRole, queueMessage } from "./team.ts";
+import { actedOn } from "./verdict.ts";
 import type { ReadMessage, TurnOver } from "../command.ts";
 import { planErrors } from "../plan/graph.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -47,7 +48,7 @@ export function decideDelegatedTurn(
   }
   if (report === null) return [...refused, ...events, ...ways.goOn()];
   const { body } = report;
-  const first = [...refused, ...events, ...actedOn(run, worker)];
+  const first = [...refused, ...events, ...assignmentDone(run, worker)];
   switch (body["result"]) {
     case "clarification_needed": {
       const { recorded, messageId } = recordReport(run, worker, body);
@@ -94,10 +95,9 @@ export function reportId(run: Run, worker: Worker, over: TurnOver): string | nul
   return report && recordReport(run, worker, report.body).messageId;
 }
 
-const actedOn = (run: Run, { taskId, sessionId }: Worker): RunEvent[] => {
+const assignmentDone = (run: Run, { taskId, sessionId }: Worker): RunEvent[] => {
   const assignment = messageTo(run, sessionId);
-  if (assignment === null || assignment.actedAt !== null) return [];
-  return [{ type: "message:acted", data: { id: run.id, messageId: assignment.id, taskId } }];
+  return assignment?.actedAt === null ? actedOn(run, taskId, assignment.id) : [];
 };
 
 function recordRefused(run: Run, { taskId, sessionId, task }: Worker, over: TurnOver): RunEvent[] {
@@ -131,11 +131,7 @@ function askMediator(run: Run, worker: Worker, body: Body): RunEvent[] {
   const { parent, session } = task.delegation!;
   const added = toTask(run, null, message, undefined);
   const mediation = { ...added, delegation: { ...added.delegation!, parent, session } };
-  return [
-    recorded,
-    { type: "message:acted", data: { id: run.id, messageId, taskId } },
-    extendPlan(run, run.tasks, [mediation]),
-  ];
+  return [recorded, ...actedOn(run, taskId, messageId), extendPlan(run, run.tasks, [mediation])];
 }
 
 const MAX_ID = 100;

@@ -3,13 +3,13 @@
 import { reportId } from "./decide-delegation.ts";
 import { isDelegated, speaksDelegation, type Body } from "./delegation.ts";
 import { formProblems, isReview, judgeReview, settleReview } from "./gate.ts";
-import { rejectionLimit, rework } from "./rework.ts";
+import { rework } from "./rework.ts";
 import { messageTo, parentRole, protocolOf, queueMessage, rejection } from "./team.ts";
+import { actedOn, countRejection, textsIn } from "./verdict.ts";
 import type { ReadMessage, TurnOver } from "../command.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import type { SubmittedWork, Worker } from "../../schema/worker.ts";
-import { sentence } from "../../sentence.ts";
 
 /** Whether the worker's role answers with messages, in its text or in the mailbox. */
 export const speaksMessages = (run: Run, { task }: Worker): boolean => protocolOf(run, task) !== "response";
@@ -52,15 +52,17 @@ export function recordMessages(run: Run, worker: Worker, over: TurnOver): RunEve
   const { listed, events } = listMessages(run, worker, over);
   const assignment = messageTo(run, worker.sessionId);
   const acknowledged = listed.filter(({ message }) => message.type === "TASK_ACKNOWLEDGMENT" && counts(message));
-  const about = (messageId: string) => ({ id: run.id, messageId, taskId: worker.taskId });
+  const { taskId } = worker;
   // A role that escalates has read its task. It may wait for an answer longer than for an acknowledgement.
   const isEscalated = listed.some(({ message }) => message.type === "BLOCKER_ESCALATION" && counts(message));
   const isRead = acknowledged.length > 0 || isEscalated || over.hasRead === true;
   const isNew = assignment !== null && isRead && assignment.acknowledgedAt === null;
   return [
     ...events,
-    ...(isNew ? [{ type: "message:acknowledged" as const, data: about(assignment.id) }] : []),
-    ...acknowledged.map(({ id }): RunEvent => ({ type: "message:acted", data: about(id) })),
+    ...(isNew
+      ? [{ type: "message:acknowledged" as const, data: { id: run.id, messageId: assignment.id, taskId } }]
+      : []),
+    ...actedOn(run, taskId, ...acknowledged.map(({ id }) => id)),
   ];
 }
 
@@ -94,25 +96,17 @@ export function sendBack(
   { ended, failed }: { ended: RunEvent; failed: (error: string, code: string) => RunEvent[] },
   at: number,
 ): RunEvent[] {
-  const { taskId, sessionId, rejections = 0 } = worker;
   const from = parentRole(run, worker.task);
   const acted = actOn(run, worker, over);
-  if (rejections >= rejectionLimit(run))
-    return [
-      ...failed(
-        sentence("rejected {count} times: {detail}", { count: rejections + 1, detail: reasons.join(" ") }),
-        "rejected",
-      ),
-      ...acted,
-    ];
+  const rejected = countRejection(run, worker, { by: from, reasons, earlier: worker.rejections ?? 0 });
+  if (rejected.type === "worker:failed") return [...failed(rejected.data.error, rejected.data.code), ...acted];
   const given = {
     reason: reasons[0] ?? "The task is not complete.",
     action_required: "Fix every issue, then send another TASK_COMPLETION that says what you fixed.",
     next_review: "The completion is judged again when you send it.",
   };
   const sent = rejection(run, worker, { by: from, reasons, given }, over.messages?.length ?? 0, at);
-  const data = { id: run.id, sessionId, taskId, by: from, reasons, count: rejections + 1 };
-  return [ended, ...acted, { type: "task:rejected", data }, sent];
+  return [ended, ...acted, rejected, sent];
 }
 
 /** Returns null if no escalation of the turn `counts`. Questions in an acknowledgement are one, too. */
@@ -131,11 +125,8 @@ export function escalationOf(run: Run, worker: Worker, over: TurnOver): { body: 
 }
 
 /** The questions in the `body` of a `TASK_ACKNOWLEDGMENT`. */
-export function clarificationsIn({ clarifications_needed: listed }: Body): string[] {
-  return (Array.isArray(listed) ? listed : [])
-    .map((each) => (typeof each === "string" ? each : JSON.stringify(each)))
-    .filter((text) => text.trim() !== "");
-}
+export const clarificationsIn = ({ clarifications_needed: listed }: Body): string[] =>
+  textsIn(listed).filter((text) => text.trim() !== "");
 
 /**
  * Hands the work to the session that gives the verdict. Returns null for the review of a gate, and if no session does
@@ -156,9 +147,7 @@ export function submit(run: Run, worker: Worker, over: TurnOver, work: Submitted
 /** The completion and the message that it answers (`messageTo`) have had their effect. */
 function actOn(run: Run, worker: Worker, over: TurnOver): RunEvent[] {
   const completion = completionOf(listMessages(run, worker, over).listed);
-  const answered = messageTo(run, worker.sessionId);
-  const ids = [completion?.id, answered?.id].filter((id) => id !== undefined);
-  return ids.map((messageId) => ({ type: "message:acted", data: { id: run.id, messageId, taskId: worker.taskId } }));
+  return actedOn(run, worker.taskId, completion?.id, messageTo(run, worker.sessionId)?.id);
 }
 
 /** Only a review has further consequences: it opens the gate, or leads to `rework`. */

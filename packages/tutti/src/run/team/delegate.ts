@@ -5,10 +5,10 @@ import { taskOf, workerOf } from "../lookup.ts";
 import { taskStanding } from "../census.ts";
 import { raiseBlocker } from "./blocker.ts";
 import { childrenOf, findDepthProblem, openChildren, returnedTo, textOf, type Body } from "./delegation.ts";
-import { judgeCriteria } from "./judge-criteria.ts";
 import { extendPlan, listOf, noteOf, redelegate } from "./redelegate.ts";
 import { rejectionLimit } from "./rework.ts";
-import { approval, leadOfRun, messageTo, nameOf, protocolOf } from "./team.ts";
+import { leadOfRun, nameOf, protocolOf } from "./team.ts";
+import { accept, actedOn, actedOnReport, countRejection, judgeCriteria, reasonsIn } from "./verdict.ts";
 import type { ReadMessage, TurnOver } from "../command.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import { RESERVED_TASK_IDS } from "../../schema/ids.ts";
@@ -173,7 +173,7 @@ function priorityOf(priority: unknown): number {
 interface Settlement {
   problems: string[];
   events: RunEvent[];
-  /** Whether the returned task goes on. */
+  /** Whether the returned task continues. */
   isOpen: boolean;
   /** A report of the main session about its only open task is also its own. */
   report: ReadMessage | null;
@@ -195,7 +195,7 @@ function settle(run: Run, parent: Worker | null, returned: TeamMessage, given: G
   const by = parent ? nameOf(parent.task) : leadOfRun(run)!;
   const answered: RunEvent[] = [
     { type: "lead:answered", data: { id: run.id, taskId, messageId, ...(parent ? { parent: parent.taskId } : {}) } },
-    { type: "message:acted", data: { id: run.id, messageId, taskId } },
+    ...actedOn(run, taskId, messageId),
   ];
   const worker = workerOf(run, taskId);
   const awaits = worker?.sessionId === returned.sessionId ? worker.awaits : null;
@@ -208,6 +208,7 @@ function settle(run: Run, parent: Worker | null, returned: TeamMessage, given: G
     const events = [...answered, ...redelegate(run, taskId, { message: again, isRejected: true })];
     return { ...NOTHING, problems, events, isOpen: true };
   }
+  const hasMessages = hasOwnMessages(run, worker);
   if (awaits.kind === "resolution") {
     const answer = again ? textOf(again["context"]) : answerIn(about);
     const isAnswered = (again !== undefined || answer !== "") && worker.task.delegation!.answers < MAX_ANSWERS;
@@ -219,7 +220,7 @@ function settle(run: Run, parent: Worker | null, returned: TeamMessage, given: G
     const note = again ? undefined : noteOf(awaits.body, answer);
     const events: RunEvent[] = [
       ...answered,
-      ...actOnMessages(run, worker),
+      ...(hasMessages ? actedOnReport(run, worker) : []),
       { type: "blocker:resolved", data: resolved },
       ...redelegate(run, taskId, { message: again, note, isAnswer: true }),
     ];
@@ -234,22 +235,13 @@ function settle(run: Run, parent: Worker | null, returned: TeamMessage, given: G
     const ways = `a TASK_APPROVAL with "task_id", a new_task with the same taskId, or your own attempt_completion`;
     return { ...NOTHING, problems: [`Answer for ${taskId}: ${ways}.`] };
   }
-  const judged = judgeCriteria(run, worker, met ?? (isRejected ? [] : allMet(worker)), by);
   if (!isRejected) {
-    const data = { sessionId: worker.sessionId, orchestratorId: run.id, taskId, ...awaits.work! };
-    const approved: RunEvent = { type: "task:approved", data: { id: run.id, sessionId: worker.sessionId, taskId, by } };
-    const events: RunEvent[] = [
-      ...answered,
-      ...(hasOwnMessages(run, worker) ? [approval(run, worker, by, at)] : []),
-      approved,
-      ...judged,
-      { type: "worker:completed", data },
-    ];
-    const sent = events.flatMap((event) => (event.type === "message:queued" ? [event.data.message.id] : []));
-    return { ...NOTHING, events: [...events, ...actOnMessages(run, worker, ...sent)], report: about ?? null };
+    const accepted = accept(run, worker, { by, met: met ?? undefined, hasMessages }, at);
+    return { ...NOTHING, events: [...answered, ...accepted], report: about ?? null };
   }
   const reasons = unmet.length > 0 ? unmet.map((criterion) => `Not met: ${criterion}`) : reasonsIn(verdict?.body ?? {});
-  const first = [...answered, ...judged, ...actOnMessages(run, worker)];
+  const judged = judgeCriteria(run, worker, met ?? [], by);
+  const first = [...answered, ...judged, ...(hasMessages ? actedOnReport(run, worker) : [])];
   return { ...NOTHING, ...reject(run, worker, again, reasons, first, by) };
 }
 
@@ -257,17 +249,7 @@ function settle(run: Run, parent: Worker | null, returned: TeamMessage, given: G
 const hasOwnMessages = (run: Run, { task }: Worker): boolean =>
   ["messages", "mailbox", "tools"].includes(protocolOf(run, task));
 
-/** Besides `sent`, the report or the question of the session and the message that it answers have had their effect. */
-function actOnMessages(run: Run, worker: Worker, ...sent: string[]): RunEvent[] {
-  if (!hasOwnMessages(run, worker)) return [];
-  const { taskId, sessionId, awaits } = worker;
-  const ids = [awaits?.messageId, messageTo(run, sessionId)?.id, ...sent].filter((id) => id !== undefined && id !== "");
-  return ids.map((messageId) => ({ type: "message:acted", data: { id: run.id, messageId: messageId!, taskId } }));
-}
-
 const isUsable = ({ result }: Body): boolean => result !== "clarification_provided";
-
-const allMet = ({ task }: Worker): boolean[] => (task.acceptanceCriteria ?? []).map(() => true);
 
 /** A parent may answer a question without a new delegation, with the result `clarification_provided`. */
 const answerIn = (about: ReadMessage | undefined): string =>
@@ -278,33 +260,19 @@ function criteriaIn(messages: readonly ReadMessage[]): unknown[] | null {
   return lists.findLast((list): list is unknown[] => Array.isArray(list)) ?? null;
 }
 
-export function reasonsIn({ reason, issues }: Body): string[] {
-  const listed = Array.isArray(issues)
-    ? issues.map((issue) => (typeof issue === "string" ? issue : JSON.stringify(issue)))
-    : [];
-  return [...new Set([textOf(reason), ...listed].filter((text) => text.trim() !== ""))];
-}
-
 /** The next attempt starts from the rejected work. After `rejectionLimit` rejections the task fails. */
 export function reject(
   run: Run,
-  { taskId, sessionId, task, awaits }: Worker,
+  worker: Worker,
   again: Body | undefined,
   reasons: string[],
   first: RunEvent[],
   by: string,
 ): { events: RunEvent[]; isOpen: boolean } {
-  const { rejections = 0 } = task.delegation ?? {};
+  const { taskId, task, awaits } = worker;
   const why = reasons.length > 0 ? reasons : [textOf(again?.["context"]) || sentence("The result is not good enough.")];
-  if (rejections >= rejectionLimit(run)) {
-    const error = sentence("rejected {count} times: {detail}", { count: rejections + 1, detail: why.join(" ") });
-    const data = { sessionId, orchestratorId: run.id, taskId, error, code: "rejected" };
-    return { events: [...first, { type: "worker:failed", data }], isOpen: false };
-  }
-  const rejected: RunEvent = {
-    type: "task:rejected",
-    data: { id: run.id, sessionId, taskId, by, reasons: why, count: rejections + 1 },
-  };
+  const rejected = countRejection(run, worker, { by, reasons: why, earlier: task.delegation?.rejections ?? 0 });
+  if (rejected.type === "worker:failed") return { events: [...first, rejected], isOpen: false };
   const note = again ? undefined : `Your last result was not accepted:\n${why.map((each) => `- ${each}`).join("\n")}`;
   const change = { message: again, note, isRejected: true, start: awaits?.work?.commit };
   return { events: [...first, rejected, ...redelegate(run, taskId, change)], isOpen: true };

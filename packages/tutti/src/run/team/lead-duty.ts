@@ -4,12 +4,11 @@
 import { activeWorkers, workerOf } from "../lookup.ts";
 import { addItem, answered } from "../inbox/inbox.ts";
 import { raiseBlocker } from "./blocker.ts";
-import { reasonsIn, reject as sendBackToMode } from "./delegate.ts";
+import { reject as sendBackToMode } from "./delegate.ts";
 import { speaksDelegation } from "./delegation.ts";
-import { judgeCriteria } from "./judge-criteria.ts";
 import { listOf, noteOf, redelegate } from "./redelegate.ts";
-import { rejectionLimit } from "./rework.ts";
-import { approval, leadOfRun, messageTo, queueMessage, rejection } from "./team.ts";
+import { leadOfRun, queueMessage, rejection } from "./team.ts";
+import { accept, actedOn, actedOnReport, countRejection, judgeCriteria, reasonsIn } from "./verdict.ts";
 import type { ReadMessage, TurnOver } from "../command.ts";
 import type { RunEvent } from "../../schema/event.ts";
 import type { InboxItem } from "../../schema/inbox.ts";
@@ -58,15 +57,15 @@ export function takeLeadAnswer(run: Run, answer: ReadMessage, itemId: string, at
   switch (answer.type) {
     case "TASK_APPROVAL": {
       const issues = unmetCriteria(worker, answer.body);
-      if (issues.length === 0) return [done, ...approve(run, worker, awaits, lead, at)];
-      return [done, ...reject(run, worker, awaits, { by: lead, given: { ...answer.body, issues } }, at)];
+      if (issues.length === 0) return [done, ...accept(run, worker, { by: lead, hasMessages: true }, at)];
+      return [done, ...reject(run, worker, { by: lead, given: { ...answer.body, issues } }, at)];
     }
     case "TASK_REJECTION":
-      return [done, ...reject(run, worker, awaits, { by: lead, given: answer.body }, at)];
+      return [done, ...reject(run, worker, { by: lead, given: answer.body }, at)];
     case "BLOCKER_ESCALATION":
       return [done, ...raiseBlocker(run, worker, awaits.body, { messageId: awaits.messageId, itemId }, at)];
     default:
-      return [done, ...resolve(run, worker, awaits, answer.body, at)];
+      return [done, ...resolve(run, worker, answer.body, at)];
   }
 }
 
@@ -111,68 +110,33 @@ export function giveVerdict(run: Run, item: InboxItem, isApproved: boolean, reas
   const settled = answered(run, item, isApproved ? VERDICT_OPTIONS[0]! : reason);
   if (!worker?.awaits || worker.sessionId !== item.sessionId) return [settled];
   const verdict = isApproved
-    ? approve(run, worker, worker.awaits, "human", at)
-    : reject(run, worker, worker.awaits, { by: "human", given: { reason, issues: [reason] } }, at);
+    ? accept(run, worker, { by: "human", hasMessages: true }, at)
+    : reject(run, worker, { by: "human", given: { reason, issues: [reason] } }, at);
   return [settled, ...verdict];
-}
-
-const actedOn = (run: Run, { taskId }: Worker, ...ids: (string | undefined)[]): RunEvent[] =>
-  ids
-    .filter((messageId) => messageId !== undefined)
-    .map((messageId) => ({ type: "message:acted", data: { id: run.id, messageId, taskId } }));
-
-function approve(run: Run, worker: Worker, { messageId, work }: LeadDuty, by: string, at: number): RunEvent[] {
-  const { taskId, sessionId, task } = worker;
-  const sent = approval(run, worker, by, at);
-  const answered = messageTo(run, sessionId)?.id;
-  const met = (task.acceptanceCriteria ?? []).map(() => true);
-  return [
-    sent,
-    { type: "task:approved", data: { id: run.id, sessionId, taskId, by } },
-    ...judgeCriteria(run, worker, met, by),
-    { type: "worker:completed", data: { sessionId, orchestratorId: run.id, taskId, ...work! } },
-    ...actedOn(run, worker, messageId, answered, sent.data.message.id),
-  ];
 }
 
 /** The session gets another turn, or the task fails after `rejectionLimit` rejections. */
 function reject(
   run: Run,
   worker: Worker,
-  { messageId }: LeadDuty,
   { by, given }: { by: string; given: Record<string, unknown> },
   at: number,
 ): RunEvent[] {
-  const { taskId, sessionId, rejections = 0 } = worker;
   const found = reasonsIn(given);
   const reasons = found.length > 0 ? found : [sentence("No reason was given.")];
   const met = Array.isArray(given["acceptance_criteria_met"]) ? given["acceptance_criteria_met"] : [];
-  const first = [
-    ...judgeCriteria(run, worker, met, by),
-    ...actedOn(run, worker, messageId, messageTo(run, sessionId)?.id),
-    rejection(run, worker, { by, reasons, given }, 0, at),
-  ];
+  const judged = judgeCriteria(run, worker, met, by);
   if (speaksDelegation(run, worker)) {
-    const judged = [...judgeCriteria(run, worker, met, by), ...actedOn(run, worker, messageId)];
-    return sendBackToMode(run, worker, undefined, reasons, judged, by).events;
+    const first = [...judged, ...actedOn(run, worker.taskId, worker.awaits!.messageId)];
+    return sendBackToMode(run, worker, undefined, reasons, first, by).events;
   }
-  if (rejections < rejectionLimit(run)) {
-    const data = { id: run.id, sessionId, taskId, by, reasons, count: rejections + 1 };
-    return [...first, { type: "task:rejected", data }];
-  }
-  const error = sentence("rejected {count} times: {detail}", { count: rejections + 1, detail: reasons.join(" ") });
-  const data = { sessionId, orchestratorId: run.id, taskId, error, code: "rejected" };
-  return [...first, { type: "worker:failed", data }];
+  const sent = rejection(run, worker, { by, reasons, given }, 0, at);
+  const rejected = countRejection(run, worker, { by, reasons, earlier: worker.rejections ?? 0 });
+  return [...judged, ...actedOnReport(run, worker), sent, rejected];
 }
 
 /** The decision becomes a message to the blocked session. With `resume_task: false` the task fails. */
-function resolve(
-  run: Run,
-  worker: Worker,
-  { messageId }: LeadDuty,
-  given: Record<string, unknown>,
-  at: number,
-): RunEvent[] {
+function resolve(run: Run, worker: Worker, given: Record<string, unknown>, at: number): RunEvent[] {
   const { taskId, sessionId, task } = worker;
   const from = leadOfRun(run)!;
   const to = task.role!;
@@ -183,7 +147,7 @@ function resolve(
   const modified = listOf("requirements", given["modified_requirements"]);
   const events: RunEvent[] = [
     { type: "blocker:resolved", data: { id: run.id, taskId, itemId: null, decision, by: from, ...modified } },
-    ...actedOn(run, worker, messageId, messageTo(run, sessionId)?.id),
+    ...actedOnReport(run, worker),
     queueMessage(run, { type: "BLOCKER_RESOLUTION", from, to, taskId, sessionId, body }, 0),
   ];
   if (given["resume_task"] !== false && speaksDelegation(run, worker)) {
