@@ -5,7 +5,8 @@
 // 1. Only the stored state decides, so `look` may be called at any moment and any number of times.
 // 2. A restart is just the first call.
 import { RepositoryWatch } from "./sessions/repository-watch.ts";
-import { SessionRunner, type SessionRunnerOptions } from "./sessions/session-runner.ts";
+import { SessionRunner } from "./sessions/session-runner.ts";
+import type { SessionRunnerOptions } from "./sessions/serving/served-session.ts";
 import { ConflictRadar } from "./merging/conflict-radar.ts";
 import { MergeQueue } from "./merging/merge-queue.ts";
 import { reportUsedNames } from "./merging/report-used-names.ts";
@@ -13,24 +14,20 @@ import { pendingMerges, recordedRefs } from "./merging/merge-work.ts";
 import type { TeamMailbox } from "./mailboxes/run-mailbox.ts";
 import type { FollowUps, RunWriter } from "./run-writer.ts";
 import type { SubagentReport } from "../run/command.ts";
-import type { Asker, Slots } from "./slots.ts";
+import { RunAlarm } from "./run-alarm.ts";
+import { earliest, SessionStarts } from "./session-starts.ts";
+import type { Slots } from "./slots.ts";
 import { WarmStart } from "./warm-start.ts";
-import { mainAgent, workerAgent, workerAgents } from "../run/rules/assign-agent.ts";
 import { skipsAggregation } from "../run/consequences.ts";
 import { exhaustedBudget, hasBudget } from "../run/rules/budget.ts";
-import { taskOf, workerOf, workerOfSession } from "../run/lookup.ts";
-import { providerOf } from "../run/provider/provider-name.ts";
-import { askedMain } from "../run/provider/provider.ts";
+import { workerOf, workerOfSession } from "../run/lookup.ts";
 import { openWork, type OpenWork } from "../run/fold/open-work.ts";
 import { probableNext, type ProbableStart } from "../run/plan/probable-next.ts";
-import { schedule, type Deadline, type Limits } from "../run/schedule.ts";
+import { schedule } from "../run/schedule.ts";
 import { asTuttiError, isEnvironmentCode, type TuttiError } from "../schema/error.ts";
 import { addUsage, NO_USAGE } from "../schema/outcome.ts";
 import type { Run } from "../schema/run.ts";
 import { isRunOver } from "../schema/status.ts";
-
-/** Without a reason, `abort` creates an exception with a stack trace, which costs more than the timer it cancels. */
-const NO_REASON = "the alarm was reset";
 
 interface ReconcilerOptions extends Pick<
   SessionRunnerOptions,
@@ -77,11 +74,10 @@ export class Reconciler {
   /** `undefined` until `#openMailbox` is called for the first time. */
   #mailbox: TeamMailbox | null | undefined = undefined;
   #life: Lifecycle = { stage: "unclaimed" };
-  /** Time of the last `tick` command. */
-  #tickedAt = Number.NEGATIVE_INFINITY;
   #comparison: "none" | "running" | "repeat" = "none";
   #lookDone: Promise<void> = Promise.resolve();
-  #alarm = new AbortController();
+  readonly #alarm: RunAlarm;
+  readonly #starts: SessionStarts;
   /** The index that `#prepareAhead` has seen last. */
   #lastOpen: Partial<Pick<OpenWork, "active" | "ready">> = {};
   /** By task: the workspace that `#prepareAhead` has made. */
@@ -93,6 +89,12 @@ export class Reconciler {
     this.#mergeQueue = new MergeQueue(options);
     this.#radar = new ConflictRadar(options.writer, options.workspaces);
     this.#warmStart = new WarmStart(options);
+    this.#starts = new SessionStarts(options);
+    this.#alarm = new RunAlarm({
+      ...options,
+      runners: () => [...this.#runners.values()],
+      look: () => this.look(),
+    });
   }
 
   get #writer(): RunWriter {
@@ -161,7 +163,7 @@ export class Reconciler {
     const mailbox = this.#openMailbox();
     if (mailbox) this.#do("mailbox", mailbox.sync(run));
     if (isRunOver(run.status)) {
-      this.#alarm.abort(NO_REASON);
+      this.#alarm.cancel();
       this.#blocked.clear();
       this.#endOthers(new Set());
       this.#mergeQueue.end();
@@ -184,24 +186,21 @@ export class Reconciler {
     }
     // `leave` waits for this comparison. An alarm that it sets now would keep the process alive.
     if (this.#hasLeft) return;
-    const { slots, world } = this.#options;
-    const limits = { ...this.#limits(run), since: Math.max(this.#tickedAt, run.updatedAt) };
-    const wanted = schedule(run, limits, world.now());
-    const opensAt = wanted.spawnMain
-      ? slots.opensAt(askerOfMain(run))
-      : workerAgents(run).reduce<number | null>((at, agent) => earliest(at, slots.opensAt(askerOf(run, agent))), null);
+    const limits = { ...this.#starts.limits(run), since: Math.max(this.#alarm.tickedAt, run.updatedAt) };
+    const wanted = schedule(run, limits, this.#options.world.now());
+    const opensAt = this.#starts.opensAt(run, wanted.spawnMain);
     for (const sessionId of wanted.sessions) this.#startRunner(sessionId);
     this.#endOthers(new Set([...wanted.sessions, ...wanted.idle]));
     for (const runner of this.#runners.values()) void runner.refresh();
     if (wanted.merges.length > 0 && !this.#mergeQueue.isBusy && !isHeld)
       this.#do("merge", this.#mergeQueue.run(this.#sessionStarts()));
-    this.#setAlarm(
+    this.#alarm.set(
       wanted.deadlines.filter(({ sessionId }) => this.#runners.get(sessionId)?.caughtUp),
       // Clock-based steps wait until every session is `caughtUp`.
       [...this.#runners.values()].every(({ caughtUp }) => caughtUp) ? earliest(wanted.lookAt, opensAt) : null,
     );
-    if (wanted.spawnMain && slots.opensAt(askerOfMain(run)) === null) await this.#spawnMain();
-    await this.#spawn(wanted.spawn);
+    if (wanted.spawnMain) await this.#starts.startMain();
+    await this.#starts.startTasks(wanted.spawn);
     const next = isHeld ? null : this.#findNext(run);
     if (this.#warmStart.isObsolete(next?.taskId ?? null)) this.#do("end of a session", this.#warmStart.discard());
     if (next) this.#do("preparation", this.#prepareAhead(run, next));
@@ -236,80 +235,8 @@ export class Reconciler {
    */
   callFor(next: Run): FollowUps | null {
     if (this.#life.stage !== "active" || !this.#life.isBranchOpen || isRunOver(next.status)) return null;
-    const { world } = this.#options;
-    const { spawn } = schedule(next, this.#limits(next, next), world.now());
-    if (spawn.length === 0) return null;
-    const release = this.#reserve(spawn.map((taskId) => askerOfTask(next, taskId)));
-    return {
-      commands: spawn.map((taskId) => ({ type: "spawn", taskId })),
-      done: (stored) => {
-        release();
-        // Deferred (`queueMicrotask`), because the registry counts the other workers of this append only once it is
-        // published.
-        const isFreed = stored && spawn.some((taskId) => !this.#isActive(taskId));
-        if (isFreed) queueMicrotask(() => this.#options.onSlotFreed());
-      },
-    };
-  }
-
-  /** `next` is a state about to be stored; see `ActiveAgents`. */
-  #limits(run: Run, next?: Run): Limits {
-    const { slots } = this.#options;
-    const toAsker = (agent: string): Asker => askerOf(run, agent);
-    let free: ReturnType<Slots["counted"]> | null = null;
-    return {
-      freeSlots: Number.POSITIVE_INFINITY,
-      hasSlot: (agent, chosen) => (free ??= slots.counted(next))(toAsker(agent), chosen.map(toAsker)) > 0,
-    };
-  }
-
-  /** Returns a function that releases the slots. */
-  #reserve(askers: readonly Asker[]): () => void {
-    const releases = askers.map((asker) => this.#options.slots.reserve(asker));
-    return () => {
-      for (const release of releases) release();
-    };
-  }
-
-  /** Several runs look when the wait for a provider ends; `holdMain` lets only one of them send a turn. */
-  async #spawnMain(): Promise<void> {
-    const previous = this.#writer.run;
-    const release = this.#options.slots.holdMain(askerOfMain(previous));
-    try {
-      await this.#writer.submit({ type: "spawnMain" });
-    } finally {
-      release();
-    }
-    // Other runs saw the slot as held and get no event that it is free.
-    if (this.#writer.run !== previous && askedMain(this.#writer.run) === null) this.#options.onSlotFreed();
-  }
-
-  async #spawn(taskIds: readonly string[]): Promise<void> {
-    const { slots } = this.#options;
-    const { run } = this.#writer;
-    const started: string[] = [];
-    const askers: Asker[] = [];
-    for (const taskId of taskIds) {
-      const asker = askerOfTask(run, taskId);
-      if (slots.free(asker, undefined, askers) === 0) continue;
-      started.push(taskId);
-      askers.push(asker);
-    }
-    // Other runs call `free` before the log shows these workers.
-    const release = this.#reserve(askers);
-    try {
-      await Promise.all(started.map((taskId) => this.#writer.submit({ type: "spawn", taskId })));
-    } finally {
-      release();
-    }
-    // Other runs saw these slots as taken and get no event that they are free.
-    if (started.some((taskId) => !this.#isActive(taskId))) this.#options.onSlotFreed();
-  }
-
-  #isActive(taskId: string): boolean {
-    const { run } = this.#writer;
-    const worker = workerOf(run, taskId);
-    return !isRunOver(run.status) && worker !== undefined && worker.session.state !== "over";
+    const { spawn } = schedule(next, this.#starts.limits(next, next), this.#options.world.now());
+    return spawn.length === 0 ? null : this.#starts.followUps(next, spawn);
   }
 
   #startRunner(sessionId: string): void {
@@ -444,52 +371,9 @@ export class Reconciler {
     } while (this.#comparison !== "none" || this.#work.size > 0);
   }
 
-  /**
-   * Sleeps until the first of `deadlines` or until `lookAt`, then submits the commands that let the rules act on it.
-   */
-  #setAlarm(deadlines: readonly Deadline[], lookAt: number | null): void {
-    this.#alarm.abort(NO_REASON);
-    const { world } = this.#options;
-    const moments = [...deadlines.map((deadline) => deadline.at), ...(lookAt === null ? [] : [lookAt])];
-    const idleAt = this.#idleAt();
-    if (idleAt !== null) moments.push(idleAt);
-    if (moments.length === 0) return;
-    const alarm = new AbortController();
-    this.#alarm = alarm;
-    const first = Math.min(...moments);
-    void world.sleep(Math.min(Math.max(0, first - world.now()) + 1, 0x7fffffff), alarm.signal).then(() => {
-      if (alarm.signal.aborted) return;
-      this.#options.lookAtClock();
-      for (const { sessionId, at } of deadlines) {
-        if (at < world.now()) this.#writer.submit({ type: "expired", sessionId }).catch(() => {});
-      }
-      for (const { sessionId, silentMs, taskId } of this.#runners.values()) {
-        if (taskId !== null) this.#writer.submit({ type: "idle", sessionId, forMs: silentMs }).catch(() => {});
-      }
-      // Look only after `tick` is stored; until then the same step would be due again and again.
-      void this.#tick().then(() => this.look());
-    });
-  }
-
-  /** `tick` lets the rules act on steps that are due by the clock alone. */
-  async #tick(): Promise<void> {
-    this.#tickedAt = this.#options.world.now();
-    await this.#writer.submit({ type: "tick" }).catch(() => {});
-  }
-
   /** Restarts the idle time of all sessions after a suspend. */
   touch(): void {
     for (const runner of this.#runners.values()) runner.touch();
-  }
-
-  /** When the worker that is idle for longest reaches `idleTimeout`. */
-  #idleAt(): number | null {
-    const { idleTimeout } = this.#writer.run.template.config;
-    const silent = [...this.#runners.values()].filter(({ taskId }) => taskId !== null);
-    if (idleTimeout === undefined || silent.length === 0) return null;
-    const remaining = Math.min(...silent.map(({ silentMs }) => idleTimeout - silentMs));
-    // A worker past its `idleTimeout` is paused or waiting; check it again one period later.
-    return this.#options.world.now() + (remaining > 0 ? remaining : idleTimeout);
   }
 
   /** Detaches from all sessions and, with `stop`, ends them. The run can be continued in either case. */
@@ -498,7 +382,7 @@ export class Reconciler {
     this.#life = { stage: "left" };
     this.#mergeQueue.end();
     this.#namesEnd.abort();
-    this.#alarm.abort(NO_REASON);
+    this.#alarm.cancel();
     await this.#lookDone;
     const runners = [...this.#runners.values()];
     this.#runners.clear();
@@ -508,10 +392,3 @@ export class Reconciler {
     await Promise.allSettled(this.#work);
   }
 }
-
-const askerOfMain = (run: Run): Asker => askerOf(run, mainAgent(run).agent);
-const askerOfTask = (run: Run, taskId: string): Asker => askerOf(run, workerAgent(run, taskOf(run, taskId)!).agent);
-const askerOf = (run: Run, agent: string): Asker => ({ agent, provider: providerOf(agent, run.providers) });
-
-const earliest = (a: number | null, b: number | null): number | null =>
-  a === null ? b : b === null ? a : Math.min(a, b);

@@ -218,6 +218,26 @@ describe("the engine", () => {
     },
   );
 
+  it("does not count the attempt of an agent that died while the disk was full", async () => {
+    let isFull = true;
+    const real = createGitWorkspaces({ folder: join(lab.data, "worktrees") });
+    const snapshot: typeof real.snapshot = (cwd, key, ...rest) => {
+      if (isFull && key.name === "one") throw new TuttiError("disk_full", "The disk is full (1 MB free).");
+      return real.snapshot(cwd, key, ...rest);
+    };
+    const engine = lab.open(new FaultyStore(), { workspaces: { ...real, snapshot } });
+    const dying = { match: { role: "worker", attempt: 1 }, turns: [{ write: { "half.md": "h" }, then: "crash" }] };
+    const agent = lab.scenario([...mainSession([{ id: "one" }]), dying, goodWorker]);
+    const id = await lab.begin(engine, agent, { config: { autoSpawn: true } });
+    const { pausedFrom } = await engine.until(id, ({ status }) => status === "paused");
+    expect(pausedFrom).toMatchObject({ reason: "environment", detail: "The disk is full (1 MB free)." });
+    isFull = false;
+    await engine.order(id, "resume");
+    const run = await untilOver(engine, id);
+    expect(run).toMatchObject({ outcome: "success", workers: { one: { attempt: 2, retryCount: 0, losses: 0 } } });
+    expect(lab.leftovers()).toEqual([]);
+  });
+
   it("continues a run that is reopened during its release", async () => {
     const engine = lab.open();
     const main = mainSession([{ id: "one" }]).slice(1);
