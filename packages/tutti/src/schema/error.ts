@@ -122,6 +122,9 @@ export class TuttiError extends Error {
   }
 }
 
+export const noSuchRun = (id: string): TuttiError =>
+  new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);
+
 /** Converts any thrown value. Everything but a `TuttiError` and a full disk is a bug and gets the code `internal`. */
 export function asTuttiError(error: unknown): TuttiError {
   if (error instanceof TuttiError) return error;

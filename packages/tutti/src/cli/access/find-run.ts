@@ -1,5 +1,5 @@
-import { noSuchRun, type RunReader } from "./runs.ts";
-import { TuttiError } from "../../schema/error.ts";
+import type { RunReader } from "./runs.ts";
+import { noSuchRun, TuttiError } from "../../schema/error.ts";
 
 /** `idPrefix` is the id or a unique beginning of it, with or without `orch_`. */
 export function findRun<R extends { id: string }>(runs: readonly R[], idPrefix: string): R {

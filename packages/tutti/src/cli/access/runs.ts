@@ -4,7 +4,7 @@ import type { RouteInput } from "../../client/call-route.ts";
 import type { ListedRun } from "../../client/run-summary.ts";
 import type { OrderArguments, OrderName } from "../../schema/api/orders.ts";
 import type { DropReport, MergeReport, ResultDiff } from "../../schema/api/result-values.ts";
-import { TuttiError } from "../../schema/error.ts";
+import { noSuchRun } from "../../schema/error.ts";
 import type { InboxItem, PersonAnswer } from "../../schema/inbox.ts";
 import type { StoredEvent } from "../../schema/event.ts";
 import type { Outcome } from "../../schema/outcome.ts";
@@ -39,6 +39,7 @@ interface CleanupReport {
   archived?: number;
   deleted?: number;
   errors?: { sessionId: string; error: string }[];
+  workspacesLeft?: true;
 }
 
 interface DiffFlags {
@@ -121,9 +122,6 @@ export function mustExist(run: Run | null, id: string): Run {
   if (run !== null) return run;
   throw noSuchRun(id);
 }
-
-export const noSuchRun = (id: string): TuttiError =>
-  new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);
 
 export const openItems = (summaries: readonly { inbox: readonly InboxItem[] }[]): InboxItem[] =>
   summaries.flatMap(({ inbox }) => inbox).toSorted((a, b) => a.createdAt - b.createdAt);

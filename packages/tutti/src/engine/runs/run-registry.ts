@@ -25,7 +25,7 @@ import { openSubSessions, type SubSessionPart } from "../sub-sessions/sub-sessio
 import { fold } from "../../run/apply.ts";
 import type { Command } from "../../run/command.ts";
 import { askedMain } from "../../run/provider/provider.ts";
-import { asTuttiError, TuttiError } from "../../schema/error.ts";
+import { asTuttiError, noSuchRun, TuttiError } from "../../schema/error.ts";
 import { isInformational, type StoredEvent } from "../../schema/event.ts";
 import type { Run } from "../../schema/run.ts";
 import { isRunOver } from "../../schema/status.ts";
@@ -299,7 +299,7 @@ export class RunRegistry {
     if (live) return live;
     if (this.isForeign(id)) throw carriedOnElsewhere(id);
     const run = this.#finished.get(id);
-    if (!run) throw runNotFound(id);
+    if (!run) throw noSuchRun(id);
     const revived = this.#make(id, run);
     this.#finished.take(id);
     this.#keep(revived);
@@ -309,12 +309,12 @@ export class RunRegistry {
   state(id: string): Run {
     this.assertRunning();
     const run = this.get(id);
-    if (!run) throw runNotFound(id);
+    if (!run) throw noSuchRun(id);
     return run;
   }
 
-  /** Runs that `holding` works on: `#finish` must not halt their `writer`. */
-  readonly #held = new Set<string>();
+  /** Ends of the last work of `holding` on each run. `#finish` must not halt the `writer` of these runs. */
+  readonly #held = new Map<string, Promise<void>>();
 
   /** Moves a released run to `#finished`. Callers that still hold its `writer` are rejected from then on. */
   async #finish(live: Live): Promise<void> {
@@ -337,15 +337,21 @@ export class RunRegistry {
     return run;
   }
 
-  /** `#finish` does not move the run while `work` runs. */
+  /** Each `work` on a run begins after the one before has ended. `#finish` does not move the run meanwhile. */
   async holding<T>(id: string, work: (live: Live) => Promise<T>): Promise<T> {
-    const live = this.live(id);
-    this.#held.add(id);
+    const before = this.#held.get(id);
+    const { promise: end, resolve: release } = Promise.withResolvers<void>();
+    this.#held.set(id, end);
     try {
-      return await work(live);
+      if (before) await before;
+      return await work(this.live(id));
     } finally {
-      this.#held.delete(id);
-      void this.#finish(live);
+      release();
+      if (this.#held.get(id) === end) {
+        this.#held.delete(id);
+        const live = this.#runs.get(id);
+        if (live) void this.#finish(live);
+      }
     }
   }
 
@@ -434,9 +440,6 @@ export class RunRegistry {
     await this.#options.store.close();
   }
 }
-
-const runNotFound = (id: string): TuttiError =>
-  new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);
 
 const carriedOnElsewhere = (id: string): TuttiError =>
   new TuttiError("run_moved", `Run "${id}" is carried on by another server. Repeat the command.`);

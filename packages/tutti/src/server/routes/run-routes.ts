@@ -12,7 +12,7 @@ import type { Engine } from "../../engine/engine.ts";
 import type { NewRun } from "../../engine/new-run.ts";
 import { runGraph } from "../../engine/runs/run-graph.ts";
 import type { RUN_ROUTES } from "../../schema/api/run-routes.ts";
-import { TuttiError } from "../../schema/error.ts";
+import { noSuchRun, TuttiError } from "../../schema/error.ts";
 import type { Run } from "../../schema/run.ts";
 
 /** A page of larger events ends early, at `EVENTS_PAGE_BYTES`. Clients read on with `after` until a page is empty. */
@@ -20,7 +20,7 @@ const EVENTS_PAGE_BYTES = 8 * 1024 * 1024;
 
 export function findRun(engine: Engine, id: string): Run {
   const run = engine.get(id);
-  if (run === null) throw new TuttiError("run_not_found", `Run "${id}" does not exist. List runs with "tutti list".`);
+  if (run === null) throw noSuchRun(id);
   return run;
 }
 
