@@ -218,14 +218,11 @@ export class Engine {
       if (!isRunOver(writer.run.status)) await writer.submit({ type: "cancel" });
       await reconciler.begin();
       await reconciler.settled();
+      const isLeft = removeState && !writer.run.released;
       // After `remove` nothing would clean up leftovers of the run.
-      if (removeState && !writer.run.released) {
-        throw new TuttiError(
-          "workspace_failed",
-          `The workspaces or sessions of run "${id}" could not be removed. Try again.`,
-        );
-      }
-      const result = await cleanUp(writer, this.#options.sessions, { archiveWorkers, deleteWorkers, removeState });
+      if (isLeft) await this.#giveUpWorkspaces(live);
+      const cleaned = await cleanUp(writer, this.#options.sessions, { archiveWorkers, deleteWorkers, removeState });
+      const result = { ...cleaned, ...(isLeft && { workspacesLeft: true as const }) };
       if (removeState) {
         const { cwd, base, head } = writer.run;
         openMailbox(writer.run, this.#options)?.remove();
@@ -237,6 +234,26 @@ export class Engine {
       }
       return result;
     });
+  }
+
+  /**
+   * Lets a run whose folder no longer exists be removed. Its workspaces stay on disk: they may hold the only copy of some
+   * work, and without the repository nothing else can keep it.
+   */
+  async #giveUpWorkspaces({ writer }: Live): Promise<void> {
+    const { sessions, workspaces } = this.#options;
+    const { id, cwd } = writer.run;
+    const isGone = await workspaces.locate(cwd).then(
+      () => false,
+      (error: unknown) => asTuttiError(error).code === "folder_not_found",
+    );
+    if (!isGone)
+      throw new TuttiError(
+        "workspace_failed",
+        `The workspaces or sessions of run "${id}" could not be removed. Try again.`,
+      );
+    await sessions.reap(id, []);
+    await writer.submit({ type: "released" });
   }
 
   /** Returns the JSON lines that `import` reads. */

@@ -1,7 +1,10 @@
 // Commands to a run during its removal, and listeners that throw: neither may affect other runs.
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
 import { done, goodWorker, mainSession } from "../lab/scenarios.ts";
+import { waitUntil } from "../lab/wait-until.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
 
 let lab: EngineLab;
@@ -51,6 +54,16 @@ describe("a run that is being removed", () => {
     expect((await untilOver(engine, await lab.begin(engine, failing(), { config }))).status).toBe("completed");
   });
 
+  it("is removed once, and unknown to removals that were requested meanwhile", async () => {
+    const engine = lab.open();
+    const id = await lab.begin(engine, failing(), { config });
+    await untilOver(engine, id);
+    const [first, ...others] = await Promise.allSettled(Array.from({ length: 4 }, () => engine.cleanup(id)));
+    expect(first).toMatchObject({ status: "fulfilled", value: { removed: true } });
+    const unknown = { status: "rejected", reason: { code: "run_not_found" } };
+    expect(others).toMatchObject([unknown, unknown, unknown]);
+  });
+
   it("stays if it was reopened before: an acknowledged command is not lost", async () => {
     const engine = lab.open();
     const id = await lab.begin(engine, failing(), { config });
@@ -65,6 +78,20 @@ describe("a run that is being removed", () => {
     await engine.until(id, ({ outcome, released }) => outcome === "success" && released);
     await engine.settled(id);
   });
+});
+
+it("removes a run whose repository is gone, and leaves the work in its workspaces", async () => {
+  const engine = lab.open();
+  const scenario = lab.scenario([
+    ...mainSession([{ id: "one" }]),
+    { match: { role: "worker" }, turns: [{ write: { "kept.txt": "work\n" }, tools: ["Write"], then: "hang" }] },
+  ]);
+  const id = await lab.begin(engine, scenario, { config });
+  const file = join(lab.data, "worktrees", id, "one-1/kept.txt");
+  await waitUntil(() => existsSync(file));
+  rmSync(lab.repo, { recursive: true });
+  expect(await engine.cleanup(id)).toMatchObject({ removed: true, workspacesLeft: true });
+  expect([engine.get(id), readFileSync(file, "utf8")]).toEqual([null, "work\n"]);
 });
 
 describe("a listener", () => {

@@ -7,6 +7,10 @@ export const deleteOrder =
     const report = await runs.cleanup(id, { archiveWorkers: archive, deleteWorkers, removeState: !keepState });
     output.value({ id, ...report });
     for (const { sessionId, error } of report.errors ?? []) output.warn(`${sessionId} could not be archived: ${error}`);
+    if (report.workspacesLeft)
+      output.warn(
+        `The folder of ${id} no longer exists, so its workspaces stay in "worktrees/${id}" of the data folder. Delete them when you need nothing in them.`,
+      );
     const { archived, deleted, removed } = report;
     const lines = [
       `${id} is ${removed ? "deleted" : "cleaned up"}`,

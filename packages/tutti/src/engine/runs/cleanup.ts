@@ -18,6 +18,8 @@ export interface CleanupResult {
   deleted: number;
   removed: boolean;
   errors: { sessionId: string; error: string }[];
+  /** Set if the run's folder no longer exists, so that its workspaces had to stay in the data folder. */
+  workspacesLeft?: true;
 }
 
 export async function cleanUp(
