@@ -154,7 +154,11 @@ export class Engine {
       ...(dirty ? [`The folder has uncommitted changes. The run starts from ${from} and does not include them.`] : []),
       ...gaps,
       ...(sandbox === "unavailable" ? [await describeMissing(this.#options.sessions)] : []),
-      ...(isCopy ? [`The folder is not in a git repository. It stays as it is until "tutti merge ${id}".`] : []),
+      ...(isCopy
+        ? [
+            `The folder is not in a git repository. One worker at a time works in a copy, and the folder stays as it is until "tutti merge ${id}".`,
+          ]
+        : []),
     ];
     // A run that ended meanwhile has another writer.
     return this.#runs.live(id).writer.submit({ type: "start", base: follows?.commit ?? head, warnings });

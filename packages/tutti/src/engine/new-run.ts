@@ -76,10 +76,11 @@ interface PreparedRun {
 export async function prepareRun(request: NewRun, around: CreationContext): Promise<PreparedRun> {
   if (request.message.trim() === "")
     throw new TuttiError("invalid_input", "The request is empty. Describe the work in words.");
-  const { root, prefix, programs = [] } = await around.workspaces.locate(request.cwd);
+  const { root, prefix, programs = [], isCopy } = await around.workspaces.locate(request.cwd);
   request.mayUse?.(root);
   const cwd = prefix === "" ? root : `${root}/${prefix}`;
-  const template = templateFor(request, root, programsOfSettings(programs), around);
+  const chosen = templateFor(request, root, programsOfSettings(programs), around);
+  const template = isCopy ? { ...chosen, config: { ...chosen.config, parallelExecution: false } } : chosen;
   const agent = request.agent ?? template.config.agent ?? DEFAULT_AGENT;
   const listed = Object.values(template.phases.workerExecution.agents ?? {}).map((each) => each.agent);
   const ofRoles = Object.values(template.roles ?? {}).flatMap((role) => role.agent ?? []);

@@ -106,10 +106,10 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
     locate: (cwd) =>
       guarded(async () => {
         const repository = await openFirst(cwd);
-        const { root, prefix, gitDir } = repository;
+        const { root, prefix, gitDir, isCopy } = repository;
         const head = await findHead(root, gitDir);
         const programs = await differingPrograms(repository, await changedByRuns(repository));
-        return { root, prefix, head, ...(programs.length > 0 && { programs }) };
+        return { root, prefix, head, ...(isCopy && { isCopy }), ...(programs.length > 0 && { programs }) };
       }),
     acceptPrograms: (cwd) => guarded(async () => changes?.clear(await open(cwd))),
     combine: (cwd, runId, base, commits, message, favour) =>

@@ -24,7 +24,7 @@ export interface RepositoryFacts {
   dirty: boolean;
   /** Sentences about files of the repository that workspaces do not contain. */
   gaps?: string[];
-  /** True for a folder without git: the run works on copies of it. */
+  /** True for a folder without git: the workers of a run take turns in copies of it. */
   isCopy?: boolean;
   /** Settings of git that name programs and changed while an earlier run was open: an agent may have written them. */
   programs?: GitSetting[];
@@ -109,7 +109,7 @@ export interface Workspaces {
   /** Throws `folder_not_found`, `not_a_repository`, `empty_repository` or `repository_unusable`. Changes nothing. */
   inspect(cwd: string): Promise<RepositoryFacts>;
   /** Like `inspect`, without a look at the files. */
-  locate(cwd: string): Promise<Pick<RepositoryFacts, "root" | "prefix" | "head" | "programs">>;
+  locate(cwd: string): Promise<Pick<RepositoryFacts, "root" | "prefix" | "head" | "programs" | "isCopy">>;
   /** Lets runs use the `programs` that `locate` returned. Call it when the user has agreed to them. */
   acceptPrograms(cwd: string): Promise<void>;
   /**

@@ -50,6 +50,13 @@ describe("a folder without git", () => {
         { path: "notes.txt", status: "modified", additions: 1, deletions: 1 },
       ],
     });
+    const turns = lab.events().filter(({ type }) => type === "worker:spawning" || type === "worker:completed");
+    expect(turns.map(({ type, data }) => [type, (data as { taskId?: string }).taskId])).toEqual([
+      ["worker:spawning", "one"],
+      ["worker:completed", "one"],
+      ["worker:spawning", "two"],
+      ["worker:completed", "two"],
+    ]);
     // A change of the user elsewhere is merged with the result.
     writeFileSync(join(folder, "own.txt"), "mine\n");
     const { code, last } = await lab.json(["merge", id]);
