@@ -168,8 +168,10 @@ export const EVENTS = {
   }),
   /** The user answered decisions that merging needs. */
   "orchestrator:decided": z.object({ id: z.string(), decisions: z.array(Decision) }),
-  /** The user sent a message to the worker of `taskId`, or to the main session if null. Its next turn includes the message. */
-  /** With `now`, an agent that cannot receive messages during a turn is interrupted. */
+  /**
+   * The user sent a message to the worker of `taskId`, or to the main session if null. Its next turn includes the message.
+   * With `now`, an agent that cannot receive messages during a turn is interrupted.
+   */
   "message:sent": z.object({
     id: z.string(),
     taskId: z.string().nullable(),
@@ -379,7 +381,7 @@ export const EVENTS = {
     met: z.boolean(),
     by: z.string(),
   }),
-  /** A role cannot go on. The inbox item `itemId` asks for an answer; without it, the main session is asked. */
+  /** A role cannot continue. The inbox item `itemId` asks for an answer; without it, the main session is asked. */
   "blocker:raised": z.object({
     id: z.string(),
     sessionId: z.string(),
@@ -528,14 +530,16 @@ export const EVENTS = {
   /** Something other than Tutti moved or deleted a ref of this run. The run's work does not include the commit found there. */
   "branch:moved": MovedRef.extend({ id: z.string() }),
   /**
-   * While the session was active, refs or settings of the user's repository changed. It is unknown whether the session or the
-   * user changed them. A missing `from` or `to` means that the ref did not exist.
+   * While the session was active, refs, settings or hooks of the user's repository changed. It is unknown whether the session or
+   * the user changed them. A missing `from` or `to` means that the ref did not exist.
    */
   "repository:changed": z.object({
     ...session,
     refs: z.array(z.object({ ref: z.string(), from: z.string().optional(), to: z.string().optional() })),
     /** Names of changed settings, without their values. */
     settings: z.array(z.string()),
+    /** Other files of the git folder, such as `hooks/pre-commit`. */
+    files: z.array(z.string()).optional(),
   }),
   /** All processes and workspaces of this run are removed. */
   "workspace:released": z.object({ id: z.string() }),

@@ -1,4 +1,5 @@
 // Implements `Workspaces` with git worktrees of the user's repository.
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { environmentFault, findErrno } from "../environment-fault.ts";
 import { TuttiError } from "../schema/error.ts";
@@ -134,7 +135,7 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
     changesSince: (cwd, before) =>
       guarded(async () => {
         const repository = await open(cwd);
-        const state = await readState(repository);
+        const state = await readState(repository, await realpath(folder).catch(() => folder));
         return { state, changes: before && (await compareStates(repository, before, state)) };
       }),
     prepare: (cwd, key, start, files = {}) => {

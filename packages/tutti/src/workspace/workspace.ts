@@ -93,16 +93,22 @@ export interface RecordedRefs {
   pending: readonly PendingMerge[];
 }
 
-/** `refs` are the user's, with HEAD among them. `config` is the text of the repository's configuration. */
+/**
+ * `refs` are the user's, with HEAD among them. `config` is the text of the repository's configuration. `files` maps names
+ * of other files in the git folder to a hash.
+ */
 export interface RepositoryState {
   refs: ReadonlyMap<string, string>;
   config: string;
+  files: ReadonlyMap<string, string>;
 }
 
 export interface RepositoryChanges {
   refs: { ref: string; from?: string; to?: string }[];
   /** `settings` has names only; values may be secrets. */
   settings: string[];
+  /** Names of files in the git folder, such as a hook. */
+  files?: string[];
 }
 
 export interface Workspaces {

@@ -1,4 +1,5 @@
 // A session, or anything else, changes refs of the repository during a run.
+import { appendFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
@@ -126,6 +127,52 @@ describe("a change of the user's repository during a turn", () => {
     expect((await engine.result(id)).warnings).toEqual([
       "While late was active, the repository changed: refs/heads/trunk, refs/tags/new-tag, the setting filter.planted.clean. If that was not you, check them before you continue.",
     ]);
+  });
+
+  it("is a warning that names hooks and other files that decide how git works, also in another worktree", async () => {
+    const other = join(lab.folder, "other");
+    lab.git("worktree", "add", "--quiet", "-b", "other", other);
+    const { engine, id, finish } = await waitingRun();
+    const gitFolder = join(lab.repo, ".git");
+    mkdirSync(join(gitFolder, "hooks"), { recursive: true });
+    const ofEntry = ["config.worktree", "commondir", "gitdir"].map((name) => `worktrees/other/${name}`);
+    const planted = [
+      "hooks/post-commit",
+      "info/attributes",
+      "info/exclude",
+      "info/grafts",
+      "objects/info/alternates",
+    ].concat(ofEntry);
+    for (const name of planted) appendFileSync(join(gitFolder, name), "# planted\n");
+    // Tutti itself and the user may add worktrees.
+    cpSync(join(gitFolder, "worktrees/other"), join(gitFolder, "worktrees/new"), { recursive: true });
+    rmSync(join(gitFolder, "worktrees/new/config.worktree"));
+    const run = await finish();
+    expect(run.repositoryChanges).toMatchObject([
+      { taskId: "late", refs: [], settings: [], files: planted.toSorted() },
+    ]);
+    expect((await engine.result(id)).warnings).toEqual([
+      expect.stringMatching(/^While late was active, .* \.git\/hooks\/post-commit, .* 3 more\. If that was not you/),
+    ]);
+  });
+
+  it("is not reported for a worktree that Tutti was adding or removing", async () => {
+    const entry = join(lab.repo, ".git/worktrees/late-9");
+    mkdirSync(entry, { recursive: true });
+    writeFileSync(join(entry, "commondir"), "../..\n");
+    const { finish, store } = await waitingRun();
+    rmSync(entry, { recursive: true });
+    await finish();
+    expect(store.read({}).filter(({ type }) => type === "repository:changed")).toEqual([]);
+  });
+
+  it("is reported for a worktree of the user that lost its path", async () => {
+    lab.git("worktree", "add", "--quiet", "-b", "other", join(lab.folder, "other"));
+    const { finish } = await waitingRun();
+    rmSync(join(lab.repo, ".git/worktrees/other/gitdir"));
+    const run = await finish();
+    const files = ["commondir", "gitdir"].map((name) => `worktrees/other/${name}`);
+    expect(run.repositoryChanges).toMatchObject([{ taskId: "late", files }]);
   });
 
   it("is not reported if nothing changed", async () => {

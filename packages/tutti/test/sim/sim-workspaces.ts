@@ -92,7 +92,7 @@ export function simWorkspaces(parts: Parts): Workspaces {
         moved: null,
         ...integrate(parts, runId, head, commit, message, favour),
       })),
-    changesSince: async () => ({ state: { refs: new Map(), config: "" }, changes: null }),
+    changesSince: async () => ({ state: { refs: new Map(), config: "", files: new Map() }, changes: null }),
     changedFiles: (_, from, to) => effects.act("changed files", () => repository.changed(from, to)),
     // No simulated engine compares names.
     readText: async () => null,

@@ -33,8 +33,12 @@ export function describeChange(
   change: Omit<EventData<"repository:changed">, "id" | "sessionId">,
   say: Say = sentence,
 ): string {
-  const { taskId, refs, settings } = change;
-  const names = [...refs.map(({ ref }) => ref), ...settings.map((name) => say("the setting {name}", { name }))];
+  const { taskId, refs, settings, files = [] } = change;
+  const names = [
+    ...refs.map(({ ref }) => ref),
+    ...settings.map((name) => say("the setting {name}", { name })),
+    ...files.map((name) => `.git/${name}`),
+  ];
   const count = names.length - MAX_NAMES;
   const list = [...names.slice(0, MAX_NAMES), ...(count > 0 ? [say("{count} more", { count })] : [])].join(", ");
   const session = taskId ?? say("the main session");

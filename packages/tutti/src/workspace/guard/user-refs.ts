@@ -1,17 +1,33 @@
-// Compares the user's refs, HEAD and settings, which all sessions share. Only `mergeResult`, which the user orders,
-// changes them.
-import { readFile } from "node:fs/promises";
+// Compares the user's refs, HEAD, settings and hooks, which all sessions share. Only `mergeResult`, which the user
+// orders, changes them.
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { readForeignFile } from "../../foreign-file.ts";
 import { readRefFiles } from "../disk/ref-files.ts";
 import { items, text } from "../git.ts";
+import { registrations } from "../registry.ts";
 import { onRepository, type Repository } from "../repository.ts";
+import { isInside } from "../workspace-paths.ts";
 import type { RepositoryChanges, RepositoryState } from "../workspace.ts";
 
 const OWN = /^refs\/heads\/(?:tutti|agent)\//;
+/** Files of the git folder that decide how git reads the repository, besides `config`. */
+const FILES = [
+  "config.worktree",
+  "info/attributes",
+  "info/exclude",
+  "info/grafts",
+  "objects/info/alternates",
+  "shallow",
+];
+/** Like `FILES`, in the entry of a worktree. An agent could direct git to another repository with them. */
+const ENTRY_FILES = ["config.worktree", "commondir", "gitdir"];
 /** `MAX_REPORTED` limits the size of the event. */
 const MAX_REPORTED = 100;
 
-export async function readState(repository: Repository): Promise<RepositoryState> {
+/** The settings of Tutti's own worktrees, which are below `ownFolder`, are not the user's. */
+export async function readState(repository: Repository, ownFolder: string): Promise<RepositoryState> {
   const { gitDir, commonDir } = repository;
   // Every turn compares the refs, so `readRefFiles` avoids a git process.
   const files = await readRefFiles(commonDir, ["refs/heads", "refs/tags"]);
@@ -19,8 +35,34 @@ export async function readState(repository: Repository): Promise<RepositoryState
   // A reftable contains HEAD, and `askForRefs` finds it unless HEAD is detached or its branch has no commit. Then the
   // file is right.
   if (!refs.has("HEAD")) refs.set("HEAD", (await read(join(gitDir, "HEAD"))).replace(/^ref: /, "").trim());
-  return { refs, config: await read(join(commonDir, "config")) };
+  return { refs, config: await read(join(commonDir, "config")), files: await readFiles(repository, ownFolder) };
 }
+
+async function readFiles(repository: Repository, ownFolder: string): Promise<Map<string, string>> {
+  const { commonDir } = repository;
+  const hooks = await readdir(join(commonDir, "hooks")).catch(() => []);
+  // An entry without a path is being added or deleted. If a worktree of the user loses its path, its files are missing.
+  const entries = (await registrations(repository)).filter(({ path }) => path !== null && !isInside(ownFolder, path));
+  const names = [
+    ...FILES,
+    ...hooks.filter((name) => !name.endsWith(".sample")).map((name) => `hooks/${name}`),
+    ...entries.flatMap(({ id }) => ENTRY_FILES.map((name) => `worktrees/${id}/${name}`)),
+  ];
+  return new Map(names.flatMap((name) => signOf(join(commonDir, name), name)));
+}
+
+function signOf(file: string, name: string): [name: string, sign: string][] {
+  try {
+    return [[name, createHash("sha256").update(readForeignFile(file)).digest("hex")]];
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" || code === "ENOTDIR" ? [] : [[name, "unreadable"]];
+  }
+}
+
+/** A new worktree of the user is no change of an earlier one. */
+const isNewEntry = (name: string, { files }: RepositoryState): boolean =>
+  /^worktrees\/[^/]+\/(?:commondir|gitdir)$/.test(name) && !files.has(name);
 
 const read = (file: string): Promise<string> => readFile(file, "utf8").catch(() => "");
 
@@ -54,8 +96,15 @@ export async function compareStates(
       return { ref, ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
     });
   const settings = before.config === after.config ? [] : await changedSettings(repository, before.config, after.config);
-  if (refs.length + settings.length === 0) return null;
-  return { refs: refs.slice(0, MAX_REPORTED), settings: settings.slice(0, MAX_REPORTED) };
+  const files = [...new Set([...before.files.keys(), ...after.files.keys()])]
+    .filter((name) => before.files.get(name) !== after.files.get(name) && !isNewEntry(name, before))
+    .sort();
+  if (refs.length + settings.length + files.length === 0) return null;
+  return {
+    refs: refs.slice(0, MAX_REPORTED),
+    settings: settings.slice(0, MAX_REPORTED),
+    ...(files.length > 0 && { files: files.slice(0, MAX_REPORTED) }),
+  };
 }
 
 async function changedSettings(repository: Repository, before: string, after: string): Promise<string[]> {

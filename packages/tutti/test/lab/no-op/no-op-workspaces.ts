@@ -28,7 +28,7 @@ export const NO_OP_WORKSPACES: Workspaces = {
     settled: [],
     moved: null,
   }),
-  changesSince: async () => ({ state: { refs: new Map(), config: "" }, changes: null }),
+  changesSince: async () => ({ state: { refs: new Map(), config: "", files: new Map() }, changes: null }),
   changedFiles: async () => [],
   readText: async () => null,
   diff: async () => null,
