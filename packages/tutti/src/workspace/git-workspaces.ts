@@ -21,6 +21,7 @@ import { combine } from "./merging/merge.ts";
 import { endDialogues } from "./dialogue/git-dialogue.ts";
 import { workspacePaths, runPaths, type RunPaths } from "./workspace-paths.ts";
 import { enqueue } from "./queue.ts";
+import { refuseRefsInTheWay } from "./refs.ts";
 import { releaseRun, removeWorkspace } from "./removal.ts";
 import {
   changedFiles,
@@ -95,6 +96,7 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
     const [, found] = await bothOrFirstError(checkVersion(), open(cwd));
     const repository = await withEarlier(found, await changedByRuns(found));
     await refuseVisibleData(repository, limits);
+    await refuseRefsInTheWay(repository);
     if (repository.isCopy) await enqueue(repository.commonDir, () => commitFolder(repository));
     return repository;
   };

@@ -3,6 +3,8 @@
 import { lstat, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { realWorld } from "../world.ts";
+import { TuttiError } from "../schema/error.ts";
+import { findObject } from "./dialogue/objects.ts";
 import { updateRef } from "./dialogue/ref-updates.ts";
 import { isHash, readRefFiles } from "./disk/ref-files.ts";
 import { items, text } from "./git.ts";
@@ -16,6 +18,22 @@ export const shortHash = (commit: string): string => commit.slice(0, 12);
 
 export function readRef(repository: Repository, ref: string): Promise<string | null> {
   return findCommit(repository, ref);
+}
+
+/** Git allows no ref below another one. The user's refs with these names would prevent those of every run. */
+const REFS_IN_THE_WAY = [
+  ["refs/heads/tutti", 'has a branch "tutti"', 'Rename it with "git branch -m tutti NEW-NAME"'],
+  ["refs/tutti", 'has a ref "refs/tutti"', 'Delete it with "git update-ref -d refs/tutti", after noting its commit'],
+] as const;
+
+export async function refuseRefsInTheWay(repository: Repository): Promise<void> {
+  for (const [ref, problem, advice] of REFS_IN_THE_WAY) {
+    if ((await findObject(ref, sharedPart(repository))) === null) continue;
+    throw new TuttiError(
+      "repository_unusable",
+      `The repository "${repository.root}" ${problem}, so git cannot create the refs of a run below "${ref}/". ${advice}.`,
+    );
+  }
 }
 
 /** Unlike `readRef`, finds a ref that resolves to no commit. */

@@ -156,6 +156,29 @@ describe("creating a run", () => {
     expect(json.error.message).toContain("detected dubious ownership");
   });
 
+  it.each([
+    ["a branch named tutti", "refs/heads/tutti", /has a branch "tutti".* Rename it with "git branch -m tutti/],
+    [
+      "a ref named refs/tutti",
+      "refs/tutti",
+      /has a ref "refs\/tutti".* Delete it with "git update-ref -d refs\/tutti"/,
+    ],
+  ])("returns 422 with a remedy for a repository with %s", async (_, ref, sentence) => {
+    const cwd = join(lab.lab.folder, ref.replaceAll("/", "-"));
+    lab.lab.git("clone", "--quiet", ".", cwd);
+    lab.lab.git("-C", cwd, "update-ref", ref, "HEAD");
+    const answers = [await post({ ...sound(), cwd })];
+    lab.lab.git("-C", cwd, "pack-refs", "--all");
+    answers.push(await post({ ...sound(), cwd }));
+    for (const { status, json } of answers)
+      expect([status, json.error]).toEqual([
+        422,
+        { code: "repository_unusable", message: expect.stringMatching(sentence) },
+      ]);
+    lab.lab.git("-C", cwd, "update-ref", "-d", ref);
+    expect((await post({ ...sound(), cwd })).status).toBe(201);
+  });
+
   it("returns 422 for a git folder without files, and accepts a folder without git", async () => {
     const { status, json } = await post({ ...sound(), cwd: join(lab.lab.repo, ".git") });
     expect([status, json.error.code]).toEqual([422, "not_a_repository"]);
