@@ -8,7 +8,14 @@ import { adopt } from "./adopt.ts";
 import { commitFolder, COPIES, gitCommand, isPlainFolder, openCopied } from "./copied-folder.ts";
 import { checkFolders, refuseVisibleData, type FolderLimits } from "./guard/folder-limits.ts";
 import { ChangedPrograms, type EarlierValues } from "./guard/changed-programs.ts";
-import { changedSincePin, differingPrograms, unpin, withEarlier, withPinned } from "./guard/pinned-settings.ts";
+import {
+  changedByOpenRuns,
+  changedSincePin,
+  differingPrograms,
+  unpin,
+  withEarlier,
+  withPinned,
+} from "./guard/pinned-settings.ts";
 import { compareStates, readState } from "./guard/user-refs.ts";
 import { provideFiles } from "./disk/provide-files.ts";
 import { exists } from "./folder.ts";
@@ -90,7 +97,7 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
     });
   /** Programs that changed while a run was open, with their values from before the first of these runs. */
   const changedByRuns = async (repository: Repository): Promise<EarlierValues> =>
-    new Map(changes ? [...(await changedSincePin(repository)), ...changes.of(repository)] : []);
+    new Map(changes ? [...(await changedByOpenRuns(repository)), ...changes.of(repository)] : []);
   const openFirst = async (cwd: string): Promise<Repository> => {
     // A git that is too old explains every other error.
     const [, found] = await bothOrFirstError(checkVersion(), open(cwd));
@@ -114,7 +121,15 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
         const programs = await differingPrograms(repository, await changedByRuns(repository));
         return { root, prefix, head, ...(isCopy && { isCopy }), ...(programs.length > 0 && { programs }) };
       }),
-    acceptPrograms: (cwd) => guarded(async () => changes?.clear(await open(cwd))),
+    acceptPrograms: (cwd) =>
+      guarded(async () => {
+        const repository = await open(cwd);
+        const agreed = await differingPrograms(repository, await changedByRuns(repository));
+        changes?.clear(
+          repository,
+          agreed.map(([name]) => name),
+        );
+      }),
     combine: (cwd, runId, base, commits, message, favour) =>
       guarded(async () => {
         const { repository, run } = await openFor(cwd, runId);

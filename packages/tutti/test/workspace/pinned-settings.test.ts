@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   attemptRef,
   canary,
@@ -26,6 +26,10 @@ import { restoreFiles } from "../../src/workspace/kept/restore-files.ts";
 import { locate } from "../../src/workspace/repository.ts";
 
 const UPPER = "tr a-z A-Z";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 /** Takes a snapshot in another process, which does not remember the settings. */
 function snapshotElsewhere(lab: Laboratory & { head: string }): { commit?: string; code?: string; message?: string } {
@@ -251,6 +255,114 @@ describe("a program that an agent adds to the configuration", () => {
     expect(await merge()).toMatchObject({ to: earlier });
   });
 
+  const hidden: [string, (mine: string, lab: ReturnType<typeof withAttributes>) => void][] = [
+    [
+      "in the configuration of another worktree",
+      (mine, { repo, program }) => {
+        git(repo, "config", "extensions.worktreeConfig", "true");
+        for (const part of ["smudge", "clean"]) git(mine, "config", "--worktree", `filter.x.${part}`, program);
+      },
+    ],
+    [
+      "in a file that only the configuration of another worktree includes",
+      (mine, { repo, top, program }) => {
+        git(repo, "config", "extensions.worktreeConfig", "true");
+        git(mine, "config", "--worktree", "include.path", join(top, "included"));
+        for (const part of ["smudge", "clean"]) git(top, "config", "--file", "included", `filter.x.${part}`, program);
+      },
+    ],
+    [
+      "in a file that the repository includes for another worktree only",
+      (_, { repo, top, program }) => {
+        git(repo, "config", "includeIf.gitdir:**/worktrees/mine.path", join(top, "included"));
+        for (const part of ["smudge", "clean"]) git(top, "config", "--file", "included", `filter.x.${part}`, program);
+      },
+    ],
+    [
+      "in a file that the user's own configuration includes for another worktree only",
+      (_, { top, program }) => {
+        git(top, "config", "--global", "includeIf.gitdir:**/worktrees/mine.path", "~/included");
+        for (const part of ["smudge", "clean"])
+          git(top, "config", "--file", join(process.env["HOME"]!, "included"), `filter.x.${part}`, program);
+      },
+    ],
+  ];
+
+  it.each(hidden)("%s is not run there by a later run, before the user agrees to it", async (_, plant) => {
+    const lab = withAttributes();
+    const [dataFolder, home, mine] = ["data", "home", "mine"].map((name) => join(lab.top, name)) as [
+      string,
+      string,
+      string,
+    ];
+    mkdirSync(dataFolder);
+    mkdirSync(home);
+    vi.stubEnv("HOME", home);
+    vi.stubEnv("XDG_CONFIG_HOME", "");
+    git(lab.repo, "worktree", "add", "--quiet", "-b", "mine", mine);
+    const workspaces = createGitWorkspaces({ folder: lab.folder, dataFolder });
+    await workspaces.prepare(lab.repo, key(), lab.head);
+    plant(mine, lab);
+    expect(git(mine, "config", "filter.x.clean")).toBe(lab.program);
+    // Also not while this run goes on.
+    await workspaces.prepare(lab.repo, key("next"), lab.head);
+    await workspaces.release(lab.repo, RUN);
+    write(mine, { "a.txt": "changed\n" });
+    expect(await workspaces.inspect(mine)).toMatchObject({ dirty: true });
+    const programs = ["clean", "smudge"].map((part) => [`filter.x.${part}`, lab.program]);
+    const listed = (await workspaces.locate(mine)).programs!;
+    expect(listed.toSorted(([a], [b]) => a.localeCompare(b))).toEqual(programs);
+    const second = { ...key(), runId: "orch_second" };
+    const { path } = await workspaces.prepare(mine, second, lab.head);
+    write(path, { "work.txt": "w" });
+    await workspaces.snapshot(mine, second, lab.head, "m");
+    await workspaces.release(mine, "orch_second");
+    expect(lab.wasRun()).toBe(false);
+    // The user agrees to settings of one worktree, without seeing those of another.
+    expect(await workspaces.locate(lab.repo)).not.toHaveProperty("programs");
+    await workspaces.acceptPrograms(lab.repo);
+    expect((await workspaces.locate(mine)).programs).toHaveLength(2);
+    await workspaces.acceptPrograms(mine);
+    expect(await workspaces.locate(mine)).not.toHaveProperty("programs");
+  });
+
+  it("in the user's own configuration is not run in another repository, before the user agrees to it", async () => {
+    const [lab, other] = [withAttributes(), withAttributes()];
+    const [dataFolder, home] = ["data", "home"].map((name) => join(lab.top, name)) as [string, string];
+    mkdirSync(dataFolder);
+    mkdirSync(home);
+    vi.stubEnv("HOME", home);
+    vi.stubEnv("XDG_CONFIG_HOME", "");
+    const workspaces = createGitWorkspaces({ folder: lab.folder, dataFolder });
+    await workspaces.prepare(lab.repo, key(), lab.head);
+    git(lab.repo, "config", "--global", "filter.x.clean", lab.program);
+    git(lab.repo, "config", "filter.local.clean", "cat");
+    git(other.repo, "config", "filter.local.clean", "cat");
+    const programs = [["filter.x.clean", lab.program]];
+    // While the run is open, and after it.
+    expect((await workspaces.locate(other.repo)).programs).toEqual(programs);
+    await workspaces.release(lab.repo, RUN);
+    expect((await workspaces.locate(other.repo)).programs).toEqual(programs);
+    write(other.repo, { "a.txt": "changed\n" });
+    await workspaces.inspect(other.repo);
+    expect(lab.wasRun()).toBe(false);
+    await workspaces.acceptPrograms(other.repo);
+    expect(await workspaces.locate(other.repo)).not.toHaveProperty("programs");
+    const remaining = (await workspaces.locate(lab.repo)).programs!.map(([name]) => name);
+    expect(remaining.toSorted()).toEqual(["filter.local.clean", "filter.x.clean"]);
+  });
+
+  it("for the folders of agents only is not run in them", async () => {
+    const lab = withAttributes();
+    await lab.workspaces.prepare(lab.repo, key(), lab.head);
+    git(lab.repo, "config", "includeIf.gitdir:**/worktrees/**.path", join(lab.top, "included"));
+    for (const part of ["smudge", "clean"])
+      git(lab.top, "config", "--file", "included", `filter.x.${part}`, lab.program);
+    await lab.workspaces.prepare(lab.repo, key("next"), lab.head);
+    await lab.workspaces.prepare(lab.repo, key("sparse"), lab.head, { only: ["dir"] });
+    expect(lab.wasRun()).toBe(false);
+  });
+
   it("is rejected if it would replace a filter of the project", async () => {
     const lab = withAttributes();
     git(lab.repo, "config", "filter.x.clean", UPPER);
@@ -264,6 +376,27 @@ describe("a program that an agent adds to the configuration", () => {
 });
 
 describe("a program of the project", () => {
+  it("in another worktree or for another folder only is not held against it", async () => {
+    const lab = withAttributes();
+    const mine = join(lab.top, "mine");
+    git(lab.repo, "worktree", "add", "--quiet", "-b", "mine", mine);
+    git(lab.repo, "config", "extensions.worktreeConfig", "true");
+    git(mine, "config", "--worktree", "filter.x.clean", UPPER);
+    git(lab.repo, "config", "includeIf.gitdir:**/elsewhere/**.path", join(lab.top, "included"));
+    git(lab.top, "config", "--file", "included", "merge.x.driver", "true");
+    const dataFolder = join(lab.top, "data");
+    mkdirSync(dataFolder);
+    const workspaces = createGitWorkspaces({ folder: lab.folder, dataFolder });
+    await workspaces.prepare(lab.repo, key(), lab.head);
+    git(lab.repo, "config", "user.name", "Someone");
+    await workspaces.release(lab.repo, RUN);
+    expect(await workspaces.locate(mine)).not.toHaveProperty("programs");
+    const { path } = await workspaces.prepare(mine, key(), lab.head);
+    write(path, { "work.txt": "work" });
+    const { commit } = await workspaces.snapshot(mine, key(), lab.head, "m");
+    expect(content(mine, commit, "work.txt")).toBe("WORK");
+  });
+
   it("works during the run, even if an agent changes or removes its settings", async () => {
     const lab = withAttributes();
     git(lab.repo, "config", "filter.x.clean", UPPER);

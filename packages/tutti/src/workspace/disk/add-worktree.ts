@@ -33,10 +33,13 @@ export async function addWorktree(
   await writeFile(join(adminDir, "gitdir"), `${join(path, ".git")}\n`);
   await mkdir(path);
   await writeFile(join(path, ".git"), `gitdir: ${adminDir}\n`);
-  const isSparse = only.length > 0 && !(await exists(join(commonDir, "info/sparse-checkout")));
+  const hasPatterns = await exists(join(commonDir, "info/sparse-checkout"));
+  const isSparse = only.length > 0 && !hasPatterns;
   if (isSparse) await markSparse(sparse, adminDir, only);
   const args = ["read-tree", "--reset", "-u", commit];
-  const where = { cwd: path, gitDir: adminDir, workTree: path, settings };
+  // With `adminDir` git reads settings that a running agent may just have put there, so only patterns need it.
+  const gitDir = isSparse || hasPatterns ? adminDir : commonDir;
+  const where = { cwd: path, gitDir, workTree: path, indexFile: join(adminDir, "index"), settings };
   try {
     await git(purpose, args, isSparse ? withSparse(where) : where);
   } catch (error) {

@@ -10,6 +10,9 @@ import type { Repository } from "../repository.ts";
 /** Maps the name of a setting to its earlier value, or to null if there was none. */
 export type EarlierValues = ReadonlyMap<string, string | null>;
 
+/** The key of settings in files outside every repository. The other keys are absolute paths of `commonDir`. */
+const EVERYWHERE = "*";
+
 const Stored = z.record(z.string(), z.record(z.string(), z.string().nullable()));
 
 export class ChangedPrograms {
@@ -20,21 +23,34 @@ export class ChangedPrograms {
   }
 
   of({ commonDir }: Repository): EarlierValues {
-    return new Map(Object.entries(this.#read()[commonDir] ?? {}));
+    const stored = this.#read();
+    return new Map(Object.entries({ ...stored[EVERYWHERE], ...stored[commonDir] }));
   }
 
-  /** A value that is known already is older than the one in `changed`. */
-  add(repository: Repository, changed: EarlierValues): void {
-    const known = this.of(repository);
+  /** A value that is known already is older than the one in `changed`. `shared` counts in every repository. */
+  add({ commonDir }: Repository, { changed, shared }: { changed: EarlierValues; shared: EarlierValues }): void {
+    this.#add(commonDir, changed);
+    this.#add(EVERYWHERE, shared);
+  }
+
+  #add(key: string, changed: EarlierValues): void {
+    const stored = this.#read();
+    const known = new Map(Object.entries(stored[key] ?? {}));
     if ([...changed.keys()].every((name) => known.has(name))) return;
-    const { commonDir } = repository;
-    this.#write({ ...this.#read(), [commonDir]: Object.fromEntries([...changed, ...known]) });
+    this.#write({ ...stored, [key]: Object.fromEntries([...changed, ...known]) });
   }
 
-  /** Call `clear` when the user has agreed to the current values. */
-  clear({ commonDir }: Repository): void {
-    const { [commonDir]: known, ...others } = this.#read();
-    if (known !== undefined) this.#write(others);
+  /**
+   * Call `clear` when the user has agreed to the current values of the settings `names`. Others may be in use in another
+   * worktree.
+   */
+  clear({ commonDir }: Repository, names: readonly string[]): void {
+    const stored = this.#read();
+    const left = Object.entries(stored).map(([key, values]): [string, Record<string, string | null>] => {
+      if (key !== commonDir && key !== EVERYWHERE) return [key, values];
+      return [key, Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)))];
+    });
+    this.#write(Object.fromEntries(left.filter(([, values]) => Object.keys(values).length > 0)));
   }
 
   #write(content: z.infer<typeof Stored>): void {
