@@ -258,7 +258,7 @@ export async function readText(repository: Repository, commit: string, path: str
 
 const bytesAsLatin1 = (path: string): string => Buffer.from(path).toString("latin1");
 
-export async function parentsOf(repository: Repository, commit: string): Promise<string[]> {
+export async function parentsOf(repository: Repository, commit: string): Promise<readonly string[]> {
   return (await readCommit(repository, commit)).parents;
 }
 

@@ -4,6 +4,7 @@ import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commitAll, git, laboratory, write } from "./laboratory.ts";
+import { collectGarbage } from "../lab/collect-garbage.ts";
 import { endDialogues } from "../../src/workspace/dialogue/git-dialogue.ts";
 import { findCommitObject, findObject } from "../../src/workspace/dialogue/objects.ts";
 import { updateRef } from "../../src/workspace/dialogue/ref-updates.ts";
@@ -84,6 +85,36 @@ describe("`findObject`", () => {
 });
 
 describe("`findCommitObject`", () => {
+  it("knows a commit that it has read, but `findObject` asks for it again, and refs are read again", async () => {
+    const { repo, head } = laboratory();
+    const { options, find } = lookupIn(repo);
+    const first = await findCommitObject(head, options);
+    expect(await findCommitObject("HEAD", options)).toEqual(first);
+    write(repo, { "new.txt": "new\n" });
+    const next = commitAll(repo, "next");
+    expect((await findCommitObject("HEAD", options))?.parents).toEqual([head]);
+    await findCommitObject(next, options);
+    const file = join(repo, ".git/objects", next.slice(0, 2), next.slice(2));
+    renameSync(file, `${file}.away`);
+    expect((await findCommitObject(next, options))?.parents).toEqual([head]);
+    expect(await find(`${next}^{commit}`)).toBeNull();
+  });
+
+  it("finds a commit that was missing before, and no commit of another repository", async () => {
+    const { repo, head } = laboratory();
+    const { options } = lookupIn(repo);
+    const file = join(repo, ".git/objects", head.slice(0, 2), head.slice(2));
+    renameSync(file, `${file}.away`);
+    expect(await findCommitObject(head, options)).toBeNull();
+    renameSync(`${file}.away`, file);
+    expect((await findCommitObject(head, options))?.parents).toEqual([]);
+    const other = laboratory();
+    write(other.repo, { "new.txt": "new\n" });
+    const next = commitAll(other.repo, "next");
+    expect(await findCommitObject(next, lookupIn(other.repo).options)).not.toBeNull();
+    expect(await findCommitObject(next, options)).toBeNull();
+  });
+
   it("reads tree, parents and date from the header, whatever the message says", async () => {
     const { repo, head } = laboratory();
     const { options } = lookupIn(repo);
@@ -92,6 +123,26 @@ describe("`findCommitObject`", () => {
     const merge = await writeCommit(repositoryAt(repo), { tree, parents: [head, head], message, date: 1234 });
     expect(await findCommitObject(merge, options)).toEqual({ tree, parents: [head, head], date: 1234 });
     expect(await findCommitObject(head, options)).toMatchObject({ tree, parents: [] });
+  });
+
+  it("keeps neither the messages of commits in memory nor those with very many parents", async () => {
+    const { repo, head } = laboratory();
+    const { options } = lookupIn(repo);
+    const tree = git(repo, "rev-parse", "HEAD^{tree}");
+    const commit = (message: string, count: number): Promise<string> => {
+      const parents = Array.from({ length: count }, () => head);
+      return writeCommit(repositoryAt(repo), { tree, parents, message, date: 1 });
+    };
+    const hashes: string[] = [];
+    for (let i = 0; i < 20; i++)
+      hashes.push(await commit(`${i}${"m".repeat(1_000_000)}`, 1), await commit(`${i}`, 5000));
+    const used = (): number => {
+      collectGarbage();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = used();
+    for (const hash of hashes) expect((await findCommitObject(hash, options))?.parents[0]).toBe(head);
+    expect(used() - before).toBeLessThan(2_000_000);
   });
 
   it("returns null for other objects and missing ones, and serves the next request", async () => {
@@ -114,11 +165,11 @@ describe("`compareTrees`", () => {
     const [from, to] = [await find(`${head}^{tree}`), await find(`${next}^{tree}`)];
     const objectAt = (path: string) => git(repo, "rev-parse", `${next}:${path}`);
     expect(await compareTrees(from!, to!, options)).toEqual([
-      { path: "a.txt", hash: objectAt("a.txt"), isFolder: false },
-      { path: "dir", hash: null, isFolder: true },
-      { path: "dir/b.txt", hash: null, isFolder: false },
-      { path: "new", hash: objectAt("new"), isFolder: true },
-      { path: "new/x y\n.txt", hash: objectAt("new/x y\n.txt"), isFolder: false },
+      { path: "a.txt", hash: objectAt("a.txt"), isFolder: false, mode: "100644" },
+      { path: "dir", hash: null, isFolder: true, mode: "" },
+      { path: "dir/b.txt", hash: null, isFolder: false, mode: "" },
+      { path: "new", hash: objectAt("new"), isFolder: true, mode: "40000" },
+      { path: "new/x y\n.txt", hash: objectAt("new/x y\n.txt"), isFolder: false, mode: "100644" },
     ]);
     expect(await Promise.all([compareTrees(to!, to!, options), compareTrees(from!, from!, options)])).toEqual([[], []]);
   });

@@ -1,9 +1,11 @@
-// Reads objects with `CAT_FILE` processes. Nothing is cached: git reads the disk for each request.
+// Reads objects with `CAT_FILE` processes. Only commits are cached, by their hashes: each look for an ancestor reads a
+// part of the history again. Whether an object exists is never cached, and `findObject` asks git.
+import { isHash } from "../disk/ref-files.ts";
 import { ask, type DialogueOptions } from "./git-dialogue.ts";
 
 export interface CommitObject {
   tree: string;
-  parents: string[];
+  parents: readonly string[];
   /** The committer's date in seconds since 1970. */
   date: number;
 }
@@ -23,10 +25,26 @@ export async function findObject(name: string, options: DialogueOptions): Promis
   return ask(CAT_FILE, { purpose: `find ${name}`, input: `info ${name}\n`, read }, options);
 }
 
-/** Returns null if `name` is no commit, or a parent that a shallow clone lacks. */
+/** The keys of `commits` are the git folder and the hash. A commit takes about 300 bytes, and 60 for each further parent. */
+const commits = new Map<string, CommitObject>();
+const MAX_COMMITS = 10_000;
+/** A commit with more parents is not cached. An agent can make one with thousands. */
+const MAX_PARENTS = 16;
+
+/**
+ * Returns null if `name` is no commit, or a parent that a shallow clone lacks. With a hash as `name`, a commit that was
+ * read before may have been deleted since.
+ */
 export async function findCommitObject(name: string, options: DialogueOptions): Promise<CommitObject | null> {
   if (!isRequest(name)) return null;
-  return ask(CAT_FILE, { purpose: `read ${name}`, input: `contents ${name}\n`, read: readCommit }, options);
+  const key = isHash(name) ? `${options.gitDir}\0${name}` : null;
+  const known = key === null ? undefined : commits.get(key);
+  if (known) return known;
+  const request = { purpose: `read ${name}`, input: `contents ${name}\n`, read: readCommit };
+  const found = await ask(CAT_FILE, request, options);
+  if (commits.size >= MAX_COMMITS) commits.clear();
+  if (key !== null && found && found.parents.length <= MAX_PARENTS) commits.set(key, found);
+  return found;
 }
 
 /** Returns the bytes of a file as latin1, or null if `name` is no file of at most `maxBytes`. */
@@ -50,6 +68,29 @@ export async function findBlob(name: string, maxBytes: number, options: Dialogue
   return ask(CAT_FILE, { purpose: `read ${name}`, input: `contents ${found.hash}\n`, read }, options);
 }
 
+export interface TreeEntry {
+  /** Without leading zeros. */
+  mode: string;
+  hash: string;
+}
+
+/** Returns the entries of a tree by their names in latin1, or null if `hash` is no tree. */
+export async function readTree(hash: string, options: DialogueOptions): Promise<Map<string, TreeEntry> | null> {
+  const read = (output: string) => readContent(output, "tree", (content) => parseTree(content, hash.length / 2));
+  return ask(CAT_FILE, { purpose: `read ${hash}`, input: `contents ${hash}\n`, read }, options);
+}
+
+function parseTree(content: string, hashBytes: number): Map<string, TreeEntry> {
+  const entries = new Map<string, TreeEntry>();
+  for (let at = 0; at < content.length;) {
+    const [space, end] = [content.indexOf(" ", at), content.indexOf("\0", at)];
+    const hash = Buffer.from(content.slice(end + 1, end + 1 + hashBytes), "latin1").toString("hex");
+    entries.set(content.slice(space + 1, end), { mode: content.slice(at, space), hash });
+    at = end + 1 + hashBytes;
+  }
+  return entries;
+}
+
 /** A request is one line, so `isRequest` rejects names that would end it early. */
 const isRequest = (name: string): boolean => name !== "" && !/[\n\0]/.test(name);
 
@@ -58,7 +99,14 @@ function lineOf(output: string): string | null {
   return end === -1 ? null : output.slice(0, end);
 }
 
-function readCommit(output: string): { value: CommitObject | null; length: number } | null {
+const readCommit = (output: string) => readContent(output, "commit", parseCommit);
+
+/** The answer has the value null for an object of another type. */
+function readContent<T>(
+  output: string,
+  wanted: string,
+  parse: (content: string) => T,
+): { value: T | null; length: number } | null {
   const line = lineOf(output);
   if (line === null) return null;
   const [, , type, size] = HEADER.exec(line) ?? [];
@@ -66,15 +114,18 @@ function readCommit(output: string): { value: CommitObject | null; length: numbe
   const start = line.length + 1;
   const end = start + Number(size);
   if (output.length <= end) return null;
-  return { value: type === "commit" ? parseCommit(output.slice(start, end)) : null, length: end + 1 };
+  return { value: type === wanted ? parse(output.slice(start, end)) : null, length: end + 1 };
 }
 
 /** The header ends with an empty line. `parseCommit` must not read the message, which may look like a header. */
 function parseCommit(content: string): CommitObject {
   const [header = ""] = content.split("\n\n", 1);
   return {
-    tree: /^tree (\S+)/.exec(header)?.[1] ?? "",
-    parents: Array.from(header.matchAll(/^parent (\S+)/gm), ([, parent]) => parent!),
+    tree: copyOf(/^tree (\S+)/.exec(header)?.[1] ?? ""),
+    parents: Array.from(header.matchAll(/^parent (\S+)/gm), ([, parent]) => copyOf(parent!)),
     date: Number(/^committer .*> (\d+) /m.exec(header)?.[1] ?? 0),
   };
 }
+
+/** A part of a string keeps the whole of it in memory, here the message. */
+const copyOf = (part: string): string => Buffer.from(part, "latin1").toString("latin1");
