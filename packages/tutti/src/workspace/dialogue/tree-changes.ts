@@ -1,11 +1,13 @@
 // `DIFF_TREE` starts no program of the repository, because its output has no file contents.
 import { ask, type DialogueOptions } from "./git-dialogue.ts";
 
-interface TreeChange {
+export interface TreeChange {
   /** One character per byte. */
   path: string;
   /** The object in the second tree. `hash` is null if the path was removed. */
   hash: string | null;
+  /** In the second tree, as a tree object contains it. */
+  mode: string;
   isFolder: boolean;
 }
 
@@ -27,11 +29,11 @@ function read(output: string): { value: TreeChange[]; length: number } | null {
     const middle = output.indexOf("\0", at);
     const end = middle === -1 ? -1 : output.indexOf("\0", middle + 1);
     if (end === -1) return null;
-    const [, mode, , hash = ""] = output.slice(at + 1, middle).split(" ");
+    const [, mode = "", , hash = ""] = output.slice(at + 1, middle).split(" ");
     const isRemoved = /^0+$/.test(hash);
     const path = output.slice(middle + 1, end);
     const isFolder = isRemoved ? output.startsWith(FOLDER_MODE, at + 1) : mode === FOLDER_MODE;
-    changes.push({ path, hash: isRemoved ? null : hash, isFolder });
+    changes.push({ path, hash: isRemoved ? null : hash, mode: mode.replace(/^0+/, ""), isFolder });
     at = end + 1;
   }
   return at < output.length ? { value: changes, length: at + 1 } : null;

@@ -13,6 +13,7 @@ import {
   type Repository,
 } from "../repository.ts";
 import { writeCommit } from "../disk/write-commit.ts";
+import { mergeDisjoint } from "./merge-disjoint.ts";
 import { settleTree } from "./settle.ts";
 import type { Favour, Merge } from "../workspace.ts";
 
@@ -60,17 +61,23 @@ export async function mergeOne(
 }
 
 /** Unlike `combine`, `mergeTwo` creates a merge commit also where a fast-forward is possible. */
-export async function mergeTwo(repository: Repository, ours: string, theirs: string, message: string): Promise<Merge> {
-  if (await isNearAncestor(repository, ours, theirs))
-    return {
-      ok: true,
-      commit: await commitMerge(repository, await treeOf(repository, theirs), [ours, theirs], message),
-    };
+async function mergeTwo(repository: Repository, ours: string, theirs: string, message: string): Promise<Merge> {
+  const merged = await mergeTrees(repository, ours, theirs);
+  if (!merged.ok) return merged;
+  return { ok: true, commit: await commitMerge(repository, merged.tree, [ours, theirs], message) };
+}
+
+type MergedTree = { ok: true; tree: string } | { ok: false; files: string[] };
+
+export async function mergeTrees(repository: Repository, ours: string, theirs: string): Promise<MergedTree> {
+  if (await isNearAncestor(repository, ours, theirs)) return { ok: true, tree: await treeOf(repository, theirs) };
+  const disjoint = await mergeDisjoint(repository, ours, theirs);
+  if (disjoint !== null) return { ok: true, tree: disjoint };
   const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs];
   const { code, stdout } = await onRepository(repository, `merge ${theirs}`, args, { accept: [1] });
   const [tree = "", ...conflicts] = items(stdout);
   if (code === 1) return { ok: false, files: [...new Set(conflicts.map(text))].sort() };
-  return { ok: true, commit: await commitMerge(repository, tree, [ours, theirs], message) };
+  return { ok: true, tree };
 }
 
 async function settleTwo(
