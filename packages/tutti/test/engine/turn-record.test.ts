@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { expectLinear } from "../lab/growth.ts";
 import { TurnRecord } from "../../src/engine/sessions/turn-record.ts";
 import { DEFAULT_DELIMITERS } from "../../src/protocol/response/response-scanner.ts";
 
@@ -8,6 +9,15 @@ test("`wholeText` of a turn is the end of its text, however much the agent write
   expect(record.wholeText.length).toBeLessThanOrEqual(2 * 1024 * 1024);
   expect(record.wholeText).toMatch(/499 x+$/);
   expect(record.isCut).toBe(true);
+});
+
+test("a turn of very many short messages costs no more for each of them", () => {
+  // The text has its full length after two thirds of the messages.
+  expectLinear((messages) => {
+    const record = new TurnRecord(DEFAULT_DELIMITERS, true);
+    for (let message = 0; message < messages; message++) record.text("y".repeat(15), true);
+    expect(record.wholeText).toHaveLength(Math.min(16 * messages, 2 * 1024 * 1024));
+  }, 200_000);
 });
 
 test("`lastWords` of a turn have no part of a block that is still open, however much of it has arrived", () => {

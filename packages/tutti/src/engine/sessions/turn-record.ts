@@ -17,6 +17,8 @@ const BLOCK_LIMITS = { maxBlockBytes: 1024 * 1024, maxRepair: 128 * 1024 };
 const MAX_BLOCKS = 100;
 const MAX_BLOCKS_LENGTH = 4 * 1024 * 1024;
 const MAX_TEXT_LENGTH = 2 * 1024 * 1024;
+/** Short texts are joined: the time of `shift` grows with the length of an array. */
+const JOINED_LENGTH = 64 * 1024;
 const STARTS_AN_AGENT = new Set(["Task", "Agent"]);
 const IS_A_MESSAGE = new Set(["new_task", "attempt_completion"]);
 const ESCALATION = "BLOCKER_ESCALATION";
@@ -87,14 +89,18 @@ export class TurnRecord {
 
   #keepText(text: string): void {
     if (!this.#keepsText) return;
-    this.#texts.push(text);
+    const last = this.#texts.length - 1;
+    if (last >= 0 && this.#texts[last]!.length + text.length <= JOINED_LENGTH) this.#texts[last] += text;
+    else this.#texts.push(text);
     this.#textLength += text.length;
-    for (; this.#textLength > MAX_TEXT_LENGTH; this.isCut = true) this.#textLength -= this.#texts.shift()!.length;
+    if (this.#textLength > MAX_TEXT_LENGTH) this.isCut = true;
+    while (this.#textLength - this.#texts[0]!.length >= MAX_TEXT_LENGTH)
+      this.#textLength -= this.#texts.shift()!.length;
   }
 
   /** Only the end if the turn's text is longer than `MAX_TEXT_LENGTH`. Empty without `keepsText`. */
   get wholeText(): string {
-    return this.#texts.join("");
+    return this.#texts.join("").slice(-MAX_TEXT_LENGTH);
   }
 
   /** An answer by a tool of Tutti counts like a block, and a message of document 002 like one in the text. */

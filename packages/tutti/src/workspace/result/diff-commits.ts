@@ -39,7 +39,8 @@ export async function diffCommits(
   const paths = isPart ? page.flatMap(({ path: to, from = to }) => [...new Set([from, to])]) : given;
   // Git finds other renames among the files of one page, and the patches must fit the files, so `list` is repeated.
   const files = isPart && page.length > 0 ? await list(paths) : page;
-  const patches = stat || files.length === 0 ? null : splitPatch(await compare(paths, "--patch").catch(tooLong));
+  const patches =
+    stat || files.length === 0 ? null : splitPatch(await compare(paths, "--patch").catch(tooLong)).values();
   const isLast = start + page.length === all.length;
   return {
     base,
@@ -62,22 +63,29 @@ function tooLong(error: unknown): never {
   throw new TuttiError("git_failed", `The diff is longer than ${MAX_PATCH / 1024 / 1024} MiB. ${advice}`);
 }
 
-/** `output` is `--raw` and then `--numstat`, both in `-z` format: the same files in the same order. */
-function readFiles(output: string): FileChange[] {
+/**
+ * `output` is `--raw` and then `--numstat`, both in `-z` format: the same files in the same order. An iterator reads the
+ * fields, because the time of `shift` grows with the length of an array.
+ */
+export function readFiles(output: string): FileChange[] {
   const fields = items(output).map(text);
+  const remaining = fields.values();
+  const next = (): string => remaining.next().value!;
   const files: FileChange[] = [];
-  while (fields[0]?.startsWith(":")) {
-    const letter = fields.shift()!.split(" ")[4]![0]!.toLowerCase();
+  let field = remaining.next();
+  for (; field.value?.startsWith(":"); field = remaining.next()) {
+    const letter = field.value.split(" ")[4]![0]!.toLowerCase();
     const isRename = letter === "r";
-    const from = isRename ? { from: fields.shift()! } : {};
+    const from = isRename ? { from: next() } : {};
     const status = FILE_STATUSES.find((word) => word.startsWith(letter))!;
-    files.push({ path: fields.shift()!, status, additions: 0, deletions: 0, ...from });
+    files.push({ path: next(), status, additions: 0, deletions: 0, ...from });
   }
   for (const file of files) {
-    const [added = "", deleted = ""] = fields.shift()!.split("\t");
-    if (file.status === "renamed") fields.splice(0, 2);
+    const [added = "", deleted = ""] = field.value?.split("\t") ?? [];
+    if (file.status === "renamed") for (const _path of ["from", "to"]) remaining.next();
     if (added === "-") file.binary = true;
     else Object.assign(file, { additions: Number(added), deletions: Number(deleted) });
+    field = remaining.next();
   }
   return files;
 }
@@ -89,5 +97,7 @@ const splitPatch = (output: string): string[] =>
     .filter((part) => part !== "");
 
 /** Git prints a changed type, such as from a file to a link, as a deletion and an addition: two `patches`. */
-const takePatch = (patches: string[], { status }: FileChange): string =>
-  patches.splice(0, status === "typechanged" ? 2 : 1).join("");
+function takePatch(patches: Iterator<string>, { status }: FileChange): string {
+  const first = patches.next().value ?? "";
+  return status === "typechanged" ? first + (patches.next().value ?? "") : first;
+}
