@@ -202,6 +202,8 @@ function environment(options: GitOptions, settings: readonly GitSetting[]): Node
     GIT_OPTIONAL_LOCKS: "0",
     // An agent can write replacement refs, which make one commit look like another.
     GIT_NO_REPLACE_OBJECTS: "1",
+    // Grafts do the same to the parents of a commit. Git would warn about a file that exists.
+    GIT_GRAFT_FILE: "/dev/null/none",
     // For a missing object git would contact a remote, with programs that the repository names.
     GIT_NO_LAZY_FETCH: "1",
     GIT_ALLOW_PROTOCOL: options.network ? "file:git:http:https:ssh" : "none",

@@ -256,6 +256,18 @@ describe("an agent that tampers with refs", () => {
     expect(await lab.workspaces.changedFiles(lab.repo, one, merged.commit)).toEqual(["two.txt"]);
   });
 
+  it("by grafting the history does not change the merge", async () => {
+    const lab = laboratory();
+    const one = commitOn(lab, lab.head, { "one.txt": "1", "a.txt": "one\nmore\n" });
+    const two = commitOn(lab, lab.head, { "two.txt": "2" });
+    // With this history the merge would take `one` for something that `two` has reverted.
+    writeFileSync(join(lab.repo, ".git/info/grafts"), `${two} ${one}\n`);
+    const merged = await lab.workspaces.combine(lab.repo, RUN, one, [two], "m");
+    if (!merged.ok) throw new Error("conflict");
+    expect(await lab.workspaces.changedFiles(lab.repo, one, merged.commit)).toEqual(["two.txt"]);
+    expect(content(lab.repo, merged.commit, "a.txt")).toBe("one\nmore");
+  });
+
   it("by damaging its HEAD or index does not prevent the removal of its workspace", async () => {
     const lab = laboratory();
     const { path } = await lab.workspaces.prepare(lab.repo, key(), lab.head);
