@@ -28,6 +28,8 @@ export interface GitOptions {
   objectFolder?: string;
   /** Lets git contact a remote, with the programs and credentials of the user. Only for a `gitDir` of Tutti's own. */
   network?: boolean;
+  /** Lets git commit with the identity of the user instead of Tutti's. Git fails if the user has configured none. */
+  asUser?: boolean;
   /** Called directly before git starts. */
   settings?: (() => Promise<readonly GitSetting[]>) | undefined;
 }
@@ -192,9 +194,18 @@ function killGroup({ pid }: ChildProcessWithoutNullStreams): void {
   } catch {}
 }
 
+const TUTTI = {
+  GIT_AUTHOR_NAME: "Tutti",
+  GIT_AUTHOR_EMAIL: "tutti@localhost",
+  GIT_COMMITTER_NAME: "Tutti",
+  GIT_COMMITTER_EMAIL: "tutti@localhost",
+};
+
 /** Drops inherited GIT_ variables, which could redirect git. `environment` also fixes the locale and the author. */
 function environment(options: GitOptions, settings: readonly GitSetting[]): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith("GIT_"));
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !name.toUpperCase().startsWith("GIT_") || (options.asUser && Object.hasOwn(TUTTI, name)),
+  );
   return {
     ...Object.fromEntries(inherited),
     LC_ALL: "C",
@@ -208,11 +219,9 @@ function environment(options: GitOptions, settings: readonly GitSetting[]): Node
     GIT_NO_LAZY_FETCH: "1",
     GIT_ALLOW_PROTOCOL: options.network ? "file:git:http:https:ssh" : "none",
     ...(options.objectFolder === undefined ? {} : { GIT_OBJECT_DIRECTORY: options.objectFolder }),
-    ...configured(settings),
-    GIT_AUTHOR_NAME: "Tutti",
-    GIT_AUTHOR_EMAIL: "tutti@localhost",
-    GIT_COMMITTER_NAME: "Tutti",
-    GIT_COMMITTER_EMAIL: "tutti@localhost",
+    // Git would make up a name from the account and the machine for a user who has none.
+    ...configured(options.asUser ? [...settings, ["user.useConfigOnly", "true"]] : settings),
+    ...(options.asUser ? {} : TUTTI),
     ...(options.indexFile === undefined ? {} : { GIT_INDEX_FILE: options.indexFile }),
     ...(options.date === undefined
       ? {}

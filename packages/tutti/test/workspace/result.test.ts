@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   attemptRef,
   canary,
@@ -27,6 +27,8 @@ import {
   write,
   type Laboratory,
 } from "./laboratory.ts";
+import { expectLinear } from "../lab/growth.ts";
+import { readFiles } from "../../src/workspace/result/diff-commits.ts";
 
 describe("the diff of two commits", () => {
   it("names every kind of change once, and its patches are the text of git diff", async () => {
@@ -55,6 +57,16 @@ describe("the diff of two commits", () => {
     expect(diff.files.map(({ patch }) => patch).join("")).toBe(`${git(repo, "diff", base, head)}\n`);
     expect(diff.files[4]!.patch).toMatch(/^diff --git a\/old name\.txt b\/new name\.txt\n/);
     expect(diff.stat).toBe(`${git(repo, "diff", "--stat", base, head)}\n`);
+  });
+
+  it("takes no longer for each file if there are very many", () => {
+    expectLinear((files) => {
+      const raw = Array.from({ length: files }, (_, i) => `:000000 100644 0000000 1111111 A\0f${i}\0`);
+      const counts = Array.from({ length: files }, (_, i) => `1\t0\tf${i}\0`);
+      const read = readFiles(raw.join("") + counts.join(""));
+      expect(read).toHaveLength(files);
+      expect(read.at(-1)).toEqual({ path: `f${files - 1}`, status: "added", additions: 1, deletions: 0 });
+    }, 40_000);
   });
 
   it("is the same page by page, with renames and changed types", async () => {
@@ -168,6 +180,26 @@ describe("merging the result of a run", () => {
     const other = withResult();
     const { to: merged } = await merge(other, { noFf: true });
     expect(git(other.repo, "rev-list", "--parents", "-1", merged)).toBe(`${merged} ${other.head} ${other.result}`);
+  });
+
+  it("commits a merge as the user, and as Tutti for a user without an identity", async () => {
+    const lab = withResult();
+    const author = (commit: string) => git(lab.repo, "log", "-1", "--format=%an <%ae>, %cn <%ce>", commit);
+    const { from, to } = await merge(lab, { noFf: true });
+    expect(author(to)).toBe("Person <person@example.org>, Person <person@example.org>");
+    git(lab.repo, "reset", "--keep", from);
+    for (const name of ["user.name", "user.email"]) git(lab.repo, "config", "--unset", name);
+    // Settings of this machine's user must not count.
+    vi.stubEnv("HOME", lab.top);
+    vi.stubEnv("XDG_CONFIG_HOME", lab.top);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(author((await merge(lab, { noFf: true })).to)).toBe("Tutti <tutti@localhost>, Tutti <tutti@localhost>");
+    git(lab.repo, "reset", "--keep", from);
+    for (const who of ["AUTHOR", "COMMITTER"]) {
+      vi.stubEnv(`GIT_${who}_NAME`, "Zoë");
+      vi.stubEnv(`GIT_${who}_EMAIL`, "zoe@example.org");
+    }
+    expect(author((await merge(lab, { noFf: true })).to)).toBe("Zoë <zoe@example.org>, Zoë <zoe@example.org>");
   });
 
   it("includes commits of the user on the run's branch, and names them", async () => {

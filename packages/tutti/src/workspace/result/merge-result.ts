@@ -12,7 +12,8 @@ import { runBranch } from "../../schema/ids.ts";
 import { exists } from "../folder.ts";
 import { git, items, text, type GitOptions, type GitSetting } from "../git.ts";
 import { hardenCommit } from "../harden.ts";
-import { mergeTwo } from "../merging/merge.ts";
+import { writeCommit } from "../disk/write-commit.ts";
+import { mergeTrees } from "../merging/merge.ts";
 import { readRef } from "../refs.ts";
 import { commitOf, inspect, isAncestor, onRepository, type Repository } from "../repository.ts";
 import { branchRefOf } from "./find-result.ts";
@@ -134,10 +135,23 @@ async function mergeCommit(
   const related = await onRepository(repository, "find a common commit", ["merge-base", from, result], { accept: [1] });
   if (related.code === 1)
     throw refusal(`The branch "${branch}" has no commit in common with the result. Switch to the branch of the run.`);
-  const merged = await mergeTwo(repository, from, result, message);
-  if (merged.ok) return merged.commit;
+  const merged = await mergeTrees(repository, from, result);
+  if (merged.ok) return commitAsUser(repository, merged.tree, [from, result], message);
   const advice = 'Resolve them with "git merge", or start a run on the current commit.';
   throw refusal(`The result conflicts with the branch "${branch}" in ${listed(merged.files)}. ${advice}`);
+}
+
+/** The commit is the user's, like one of `git merge`. Without a configured identity it is Tutti's. */
+async function commitAsUser(
+  repository: Repository,
+  tree: string,
+  parents: readonly string[],
+  message: string,
+): Promise<string> {
+  const args = ["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent]), "-F", "-"];
+  const options = { input: Buffer.from(message), asUser: true, accept: [128] };
+  const { code, stdout } = await onRepository(repository, "commit the merge", args, options);
+  return code === 0 ? stdout.trim() : writeCommit(repository, { tree, parents, message });
 }
 
 async function fastForward(repository: Repository, branch: string, from: string, to: string): Promise<void> {
