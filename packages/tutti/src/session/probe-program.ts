@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { findProgram } from "./find-program.ts";
-import { pickEnv } from "./keeper/keeper-launch.ts";
+import { PASSED_ENV, pickEnv } from "./keeper/keeper-launch.ts";
 import { signalGroup } from "./process.ts";
 
 export interface ProbeOptions {
@@ -20,8 +20,6 @@ export interface ProgramFound {
   problem: string | null;
 }
 
-/** `PASSED_ENV` has no secret. */
-const PASSED_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
 const KEPT = 10_000;
 const SHOWN = 300;
 /** After the exit, the last output may take `LAST_OUTPUT_MS`. A child that inherited the pipe may hold it open. */

@@ -7,8 +7,8 @@ import type { World } from "../../world.ts";
 
 /** `KEEPER_GRACE_MS` is longer than the keeper itself gives its agent. */
 export const KEEPER_GRACE_MS = 12_000;
-/** A keeper exits within `KEEPER_EXIT_MS` after it wrote `end.json`, which is its last act. */
-const KEEPER_EXIT_MS = 5000;
+/** A keeper exits or waits for another session within `KEEPER_EXIT_MS` after it wrote `end.json`. */
+export const KEEPER_EXIT_MS = 5000;
 
 /**
  * Ends the session through its keeper, or without one. Kills a keeper that hangs or is stopped after `graceMs`. Resolves
@@ -28,8 +28,7 @@ export async function endSession(
       // In a folder that cannot be written no keeper can start.
       if (end !== null || whenAccessible(() => endUnstarted(folder, identify(process.pid)), true)) break;
     } else if (isAlive(keeper)) {
-      signalProcess(keeper.pid, "SIGTERM");
-      await untilExited(keeper, graceMs, world);
+      await terminate(keeper, graceMs, world);
     } else if (!tryToWrite(() => removeFile(paths(folder).keeper))) {
       // The file then names a dead keeper, which also shows that the session is over.
       break;
@@ -43,6 +42,22 @@ export async function endSession(
 
 export async function untilKeeperExited({ keeper }: SessionEnd, world: World): Promise<void> {
   if (keeper) await untilExited(keeper, KEEPER_EXIT_MS, world);
+}
+
+/** The keepers that got a signal and have not exited yet, by pid. */
+const signalled = new Set<number>();
+
+/** A keeper may receive the signal of a session that has just ended when it has another one already. */
+export const isSignalled = (pid: number): boolean => signalled.has(pid);
+
+async function terminate(keeper: ProcessIdentity, graceMs: number, world: World): Promise<void> {
+  signalled.add(keeper.pid);
+  try {
+    signalProcess(keeper.pid, "SIGTERM");
+    await untilExited(keeper, graceMs, world);
+  } finally {
+    signalled.delete(keeper.pid);
+  }
 }
 
 /** `untilExited` kills the process if it is still there after `graceMs`. */

@@ -6,7 +6,7 @@ import type { ResumedConversation } from "../dialogue.ts";
 import type { Driver, Launch } from "../driver.ts";
 import { endSession, KEEPER_GRACE_MS } from "./end-session.ts";
 import { createSecrets, type Secrets } from "../secrets/find-secrets.ts";
-import { pickEnv, type KeeperLaunch } from "./keeper-launch.ts";
+import { PASSED_ENV, pickEnv, type KeeperLaunch } from "./keeper-launch.ts";
 import { KeeperSession } from "./keeper-session.ts";
 import { openRequestKey, sessionKeyOf } from "./request-key.ts";
 import { maskLeftovers } from "../secrets/mask-file.ts";
@@ -52,8 +52,6 @@ export interface KeeperHostOptions {
   requiresSandbox?: boolean;
 }
 
-/** Every agent receives `PASSED_ENV` of the engine's environment. */
-const PASSED_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
 /** `OWN_ENV` describes the session to its agent. The user cannot set these variables. */
 const OWN_ENV = [
   "TUTTI_RUN_ID",

@@ -1,7 +1,7 @@
 // `startKeeper` passes the key, the agent's environment and the secrets to mask through a pipe: other processes of the
 // same user can read the arguments, the environment and the files of a process.
 import { spawn } from "node:child_process";
-import { closeSync, readFileSync, readSync, writeSync } from "node:fs";
+import { closeSync, readFileSync, readSync } from "node:fs";
 import { Socket } from "node:net";
 import { dirname } from "node:path";
 import { programFile } from "../../own-files.ts";
@@ -67,7 +67,7 @@ export function startWarmKeeper(folder: string, sessionId: string, launch: Keepe
   return pipe;
 }
 
-/** `folder` is that of all sessions. Returns the pipe on which the keeper reports that it waits, and reads its launch. */
+/** `folder` is that of all sessions. Returns the pipe on which the keeper reports, and reads its sessions. */
 export const startSpareKeeper = (folder: string, args: readonly string[]): Socket =>
   // Before the first session `folder` does not exist.
   spawnKeeper(dirname(folder), [IN_BACKGROUND, "sh", ""], [SPARE, folder, ...args]);
@@ -89,7 +89,7 @@ function spawnKeeper(cwd: string, script: readonly string[], args: readonly stri
   return pipe;
 }
 
-/** `readLaunch` is called once by the keeper. Null if the engine died before it had written everything. */
+/** `readLaunch` is called once by a keeper that was started for a session. Null if the engine died before it had written everything. */
 export function readLaunch<T>(): T | null {
   try {
     return JSON.parse(readFileSync(LAUNCH_FD, "utf8")) as T;
@@ -127,8 +127,55 @@ export function whenClaimed(onClaim: () => void, onEnd: () => void): void {
 /** The end of the pipe shows the engine whether `keeper.json` exists or never will. */
 export const closeLaunch = (): void => closeSync(LAUNCH_FD);
 
-/** Called by a spare keeper that has loaded everything. Throws if the engine has ended. */
-export const reportWaiting = (): void => void writeSync(LAUNCH_FD, "waiting");
+/** A spare keeper reports as lines that it waits for a session, or that `keeper.json` of its session exists. */
+export interface SpareReport {
+  type: "waiting" | "started";
+  pid: number;
+}
+
+/** The spare keeper's end of the pipe to its engine. `SpareKeeper` has the other end. */
+export class EnginePipe {
+  readonly #socket = new Socket({ fd: LAUNCH_FD });
+  #text = "";
+  #wake: (() => void) | null = null;
+  /** False when the engine has ended or needs this keeper no longer. */
+  isOpen = true;
+
+  constructor() {
+    this.#socket.setEncoding("utf8").on("data", (text: string) => {
+      this.#text += text;
+      this.#wake?.();
+    });
+    this.#socket.on("error", () => {});
+    for (const event of ["end", "close"]) this.#socket.once(event, () => this.#end());
+  }
+
+  #end(): void {
+    this.isOpen = false;
+    this.#wake?.();
+  }
+
+  report(type: SpareReport["type"]): void {
+    this.#socket.write(`${JSON.stringify({ type, pid: process.pid } satisfies SpareReport)}\n`);
+  }
+
+  /** Resolves with the next session, or with null when the pipe has ended. */
+  async read(): Promise<SpareLaunch | null> {
+    for (;;) {
+      const end = this.#text.indexOf("\n");
+      if (end !== -1) {
+        const line = this.#text.slice(0, end);
+        this.#text = this.#text.slice(end + 1);
+        return JSON.parse(line) as SpareLaunch;
+      }
+      if (!this.isOpen) return null;
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+}
+
+/** Every agent receives `PASSED_ENV` of the engine's environment. None of them is a secret. */
+export const PASSED_ENV = ["PATH", "HOME", "LANG", "TZ", "TMPDIR"];
 
 /** `pickEnv` leaves out `names` that are not set. */
 export function pickEnv(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {

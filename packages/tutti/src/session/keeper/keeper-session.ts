@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync, watch, type FSWatcher } fr
 import { newDecoder } from "../agents.ts";
 import type { ResumedConversation } from "../dialogue.ts";
 import type { Coding, Driver, Launch } from "../driver.ts";
-import { endSession, untilKeeperExited } from "./end-session.ts";
+import { endSession, KEEPER_EXIT_MS, untilKeeperExited } from "./end-session.ts";
 import type { Secrets } from "../secrets/find-secrets.ts";
 import { maskLeftovers } from "../secrets/mask-file.ts";
 import { startKeeper, type KeeperLaunch } from "./keeper-launch.ts";
@@ -76,6 +76,8 @@ export class KeeperSession implements Session {
     used: { inputTokens: 0, outputTokens: 0, usd: 0 },
   };
   readonly #revival = Promise.withResolvers<void>();
+  /** Resolves when the keeper, which was a spare, waits again or has exited. Null if no spare keeps this session. */
+  #keeperIsFree: Promise<void> | null = null;
   #isClosing = false;
 
   constructor(options: KeeperSessionOptions) {
@@ -123,6 +125,7 @@ export class KeeperSession implements Session {
         if (end) {
           await this.#sweep();
           await writeSessionFiles(folder, maskLeftovers(folder, secrets));
+          spare?.addExit(this.#untilKeeperIsFree());
           yield { type: "gone", ...end };
           return;
         }
@@ -199,7 +202,9 @@ export class KeeperSession implements Session {
     const startOwn = () => startKeeper(folder, sessionId, launch);
     // A spare that died before it created `keeper.json` has started nothing.
     const onDeath = () => void (this.#hasStarted() || startOwn());
-    if (!spare?.hand({ folder, sessionId, launch }, onDeath)) startOwn();
+    const handed = spare?.hand({ folder, sessionId, launch }, onDeath);
+    if (handed) this.#keeperIsFree = handed.isFree;
+    else startOwn();
   }
 
   #hasStarted(): boolean {
@@ -312,6 +317,14 @@ export class KeeperSession implements Session {
     const end = readEnd(folder);
     if (end?.masked !== true) return this.stop();
     await untilKeeperExited(end, world);
+    if (!end.keeper) await this.#untilKeeperIsFree();
+  }
+
+  /** A keeper that stays for another session removes `keeper.json` and reports that it waits. */
+  async #untilKeeperIsFree(): Promise<void> {
+    const isFree = new AbortController();
+    void this.#keeperIsFree?.then(() => isFree.abort());
+    if (this.#keeperIsFree) await this.#options.world.sleep(KEEPER_EXIT_MS, isFree.signal);
   }
 
   #requestClose(): boolean {

@@ -1,455 +1,31 @@
-// The keeper is a separate process that runs the agent of one session. It holds the agent's stdin and outlives the
-// engine, so a killed engine leaves its agents working. The keeper makes no decisions: it carries out the requests in
-// the session folder and records what it observes.
+// The keeper is a separate process that runs the agent of one session at a time (`HeldAgent`). It holds the agent's stdin
+// and outlives the engine, so a killed engine leaves its agents working.
 //
 // Invariants
 // 1. A session starts once: the process that creates `keeper.json` keeps the session, any other keeper exits.
-// 2. The agent writes straight to a file, so no pipe can break when a process dies. If the agent has its own protocol,
-//    a dialogue reads that file and answers the agent.
-// 3. `end.json` is written after every process of the session has ended.
-// 4. The keeper ends the session after `orphanAfterMs` without a live engine.
-// 5. No secret stays on disk: the keeper masks its own records before it writes them, the agent's files soon after.
-// 6. Only requests that the engine signed are carried out. Any other file in their place ends the session.
-// 7. An agent that writes more than its limit is killed; the beginning and the end of its output stay.
-// 8. A keeper leaves by SIGKILL of itself, because Node may hang in its own exit.
-import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, existsSync, readdirSync, watch } from "node:fs";
+// 2. A keeper leaves by SIGKILL of itself, because Node may hang in its own exit.
+// 3. A spare keeper keeps one session after the other, if each was closed after its work and had no dialogue. In between
+//    it has no mark, no file, no port and no timer of a session. A signal ends it for good.
+import { existsSync, readdirSync } from "node:fs";
 import { flushCompileCache } from "node:module";
-import type { Server } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
-import { endCommands, findCommands, type OwnProcesses } from "./agent-commands.ts";
-import { openDialogueRunner, type DialogueRunner } from "./dialogue-runner.ts";
+import { HeldAgent, type KeeperPlace } from "./held-agent.ts";
 import { loadDialogue, type DialogueName } from "../dialogues.ts";
 import {
   closeLaunch,
+  EnginePipe,
   readLaunch,
   readLaunchLine,
-  reportWaiting,
   SPARE,
   WARM,
   whenClaimed,
   type KeeperLaunch,
-  type Revival,
-  type SpareLaunch,
 } from "./keeper-launch.ts";
-import { watchOutput } from "./output-limit.ts";
-import { identify, isAlive, signalGroup, signalProcess, type ProcessIdentity } from "../process.ts";
-import { processTable } from "../process-table.ts";
-import { createSecrets } from "../secrets/find-secrets.ts";
-import {
-  listRequests,
-  paths,
-  readJson,
-  readSigned,
-  readTurns,
-  removeWarm,
-  sentTurns,
-  writeJson,
-  writeJsonOnce,
-} from "./session-folder.ts";
-import type { KeeperRequest, KeeperSpec, SessionEnd } from "./session-folder.ts";
-import {
-  findSessionProcesses,
-  lockLimitOf,
-  LOWEST_LIMIT,
-  setLockLimit,
-  setLockLimitAside,
-  sweepSession,
-} from "./session-processes.ts";
-import { sandboxCommand, type Mount } from "../sandbox/sandbox-command.ts";
-import { makeScratch, removeScratch } from "../sandbox/scratch-folder.ts";
+import { identify } from "../process.ts";
+import { paths, readJson, writeJsonOnce, type KeeperSpec } from "./session-folder.ts";
+import { lockLimitOf, LOWEST_LIMIT, setLockLimit, setLockLimitAside } from "./session-processes.ts";
 import { readWhole } from "./session-file.ts";
-import { isToolQuestion, ToolDesk } from "../tools/tool-desk.ts";
-import { openPort, openToolListener, type ToolAddress } from "../tools/tool-listener.ts";
-import { ignoreUnwritable, removeFile, whenAccessible } from "../../durable-file.ts";
-import { openAppending, SessionRecord } from "./session-record.ts";
-import { ANSWER_PHASE } from "../../schema/status.ts";
-
-/** `SOCKET` is the Unix socket of the tools, as an agent in the sandbox finds it. */
-const SOCKET = "/run/tutti/mcp.sock";
-const POLL_MS = 500;
-const ENGINE_CHECK_MS = 2000;
-const MASK_MS = 1000;
-const ACTIVITY_CHECK_MS = 5000;
-const INTERRUPT_TO_TERM_MS = 200;
-const TERM_TO_KILL_MS = 2000;
-
-type TurnRequest = Extract<KeeperRequest, { type: "turn" }>;
-type InterruptRequest = Extract<KeeperRequest, { type: "interrupt" }>;
-
-class Keeper {
-  readonly #spec: KeeperSpec;
-  readonly #launch: KeeperLaunch;
-  readonly #at: ReturnType<typeof paths>;
-  readonly #folder: string;
-  readonly #record: SessionRecord;
-  readonly #errors: number;
-  readonly #handled = new Set<string>();
-  /** Turns queued until the previous turn's process exits (`turn` mode) or until the agent is ready. */
-  readonly #waiting: TurnRequest[] = [];
-  /** Interrupts of turns not sent yet, by turn. `listRequests` sorts by name, so an interrupt can precede its turn. */
-  readonly #early = new Map<number, InterruptRequest>();
-  /** The turn sent last. Earlier turns are over, so an interrupt of one of them is ignored. */
-  #sent = 0;
-  #agent: ChildProcess | null = null;
-  /** Null for an agent that writes JSON lines or plain text itself. */
-  #runner: DialogueRunner | null = null;
-  readonly #desk: ToolDesk;
-  /** For the tools; null if it is opened in `run`. */
-  readonly #port: Server | null;
-  /** Set before the agent starts. */
-  #tools: ToolAddress | null = null;
-  #ending: SessionEnd["reason"] | null = null;
-  #lastSeenEngine = Date.now();
-  /** True until the session is claimed, if its agent waits for that; see `WarmKeeper`. */
-  #isWarm: boolean;
-
-  constructor(folder: string, spec: KeeperSpec, launch: KeeperLaunch, port: Server | null) {
-    this.#port = port;
-    this.#spec = spec;
-    this.#launch = launch;
-    this.#isWarm = launch.warm !== undefined;
-    this.#at = paths(folder);
-    this.#folder = folder;
-    this.#record = new SessionRecord(folder, createSecrets(launch.secrets), spec.maxOutputBytes);
-    this.#errors = openAppending(this.#at.errors);
-    this.#desk = new ToolDesk({
-      role: launch.env["TUTTI_ROLE"] ?? "",
-      taskId: launch.env["TUTTI_TASK_ID"] ?? null,
-      delegation: spec.delegation ?? { refusal: "This session cannot delegate." },
-      note: (line) => this.#record.note({ type: "line", line }),
-    });
-  }
-
-  async run(): Promise<void> {
-    // A keeper that fails, for example on a full disk, kills its agent rather than leave it unattended.
-    process.on("uncaughtException", () => {
-      if (this.#agent?.pid) signalGroup(this.#agent.pid, "SIGKILL");
-      leave();
-    });
-    const { sandbox, dialogue } = this.#spec;
-    // Programs with a protocol of their own cannot use Unix sockets, and reach this address if they have a network at
-    // all.
-    const usesSocket = sandbox && (dialogue === null || !sandbox.network);
-    this.#tools = await openToolListener(this.#desk, usesSocket ? SOCKET : null, this.#port);
-    await this.#openDialogueRunner(this.#tools);
-    // SIGTERM may have called `end` while the dialogue was loading.
-    if (this.#ending) return;
-    watchOutput({
-      folder: this.#folder,
-      maxBytes: this.#spec.maxOutputBytes,
-      onExceeded: () => this.#stopOutput(),
-      onTrimmedErrors: () => this.#record.remask("errors"),
-    });
-    if (this.#launch.revival) this.#continue(this.#launch.revival);
-    else if (this.#spec.mode === "stream" || this.#isWarm) this.#start(null);
-    else this.#record.note({ type: "started" });
-    setInterval(() => this.#readRequests(), POLL_MS);
-    setInterval(() => this.#checkEngine(), ENGINE_CHECK_MS);
-    setInterval(() => this.#mask(), MASK_MS);
-    if (this.#spec.stallMs !== null) this.#watchActivity(this.#spec.stallMs);
-    try {
-      watch(this.#at.requests, () => this.#readRequests());
-    } catch {
-      // The system limits the number of watches. Without one, polling finds the requests.
-    }
-    this.#readRequests();
-  }
-
-  /** Old requests are for the ended process. The engine sends a new turn instead of one that was cut off. */
-  #continue({ command }: Revival): void {
-    const sent = sentTurns(this.#folder);
-    const names = listRequests(this.#folder);
-    for (const name of names) this.#handled.add(name);
-    this.#record.note({ type: "revived", unsent: readTurns(names).filter((turn) => !sent.has(turn)) });
-    this.#start(null, command);
-  }
-
-  async #openDialogueRunner(tools: ToolAddress): Promise<void> {
-    const { dialogue } = this.#spec;
-    if (dialogue === null) return;
-    this.#runner = await openDialogueRunner(dialogue, {
-      folder: this.#folder,
-      spec: this.#spec,
-      record: this.#record,
-      tools,
-      resumed: this.#launch.revival ?? null,
-      write: (text) => void this.#agent?.stdin?.write(text),
-      ready: () => {
-        this.#record.note({ type: "started" });
-        for (const request of this.#waiting.splice(0)) this.#sendTurn(request);
-      },
-      fail: (error) => this.#fail(null, error),
-      // An agent may leave a command running when its turn is interrupted, but a paused run must not change files.
-      stopped: (own) => void endCommands(this.#findCommands(own), sleep, TERM_TO_KILL_MS),
-      lose: () => void this.#kill(false),
-    });
-  }
-
-  #findCommands(own: OwnProcesses): ProcessIdentity[] {
-    const { sessionId, sandbox } = this.#spec;
-    return findCommands(sessionId, own, sandbox ? (this.#agent?.pid ?? null) : null);
-  }
-
-  #fail(turn: number | null, error: string): void {
-    // A conversation that cannot be resumed is lost, but its agent can start.
-    if (!this.#launch.revival) this.#record.note({ type: "unstartable", turn, error });
-    if (this.#agent) void this.#kill();
-    else void this.#finish("exited");
-  }
-
-  /** The dialogue reads the new lines first, because it needs them unmasked. */
-  #mask(): void {
-    const rawUntil = this.#runner?.read() ?? 0;
-    void ignoreUnwritable(this.#record.mask(rawUntil));
-  }
-
-  #readRequests(): void {
-    // A folder that cannot be read now counts as empty; the next poll reads it again.
-    for (const name of whenAccessible(() => listRequests(this.#folder), [])) {
-      if (this.#handled.has(name) || this.#ending === "forged") continue;
-      const request = whenAccessible(() => readSigned(this.#folder, this.#launch.key, name), "missing");
-      if (request === "missing") continue;
-      this.#handled.add(name);
-      if (request === "forged") this.#end("forged", { type: "forged", name: `${name}.json` });
-      else this.#carryOut(request);
-    }
-  }
-
-  #carryOut(request: KeeperRequest): void {
-    switch (request.type) {
-      case "turn":
-        if (this.#ending) return;
-        if (this.#runner?.isReady === false) this.#waiting.push(request);
-        else if (this.#spec.mode === "stream") this.#sendTurn(request);
-        else if (this.#agent && this.#sent > 0) this.#waiting.push(request);
-        else if (this.#agent) this.#prompt(this.#agent, request);
-        else this.#start(request);
-        return;
-      case "answer":
-        if (isToolQuestion(request.askId)) this.#desk.answer(request.askId, request.text);
-        else if (this.#runner) this.#runner.answer(request.askId, request.text);
-        else this.#agent?.stdin?.write(request.input!);
-        return;
-      case "message":
-        if (request.turn === this.#sent && !this.#ending) this.#passOn(request);
-        return;
-      case "interrupt":
-        return this.#interrupt(request);
-      case "close":
-        return this.#close();
-    }
-  }
-
-  /** An agent that `canSteer` gets the message now. Any other can read it with a tool. */
-  #passOn({ id, text }: Extract<KeeperRequest, { type: "message" }>): void {
-    if (this.#runner?.canSteer) this.#runner.steer(id, text);
-    else this.#desk.addMessage({ id, text });
-  }
-
-  /** Writes the journal entry first: a turn that may have been sent must never be sent again. */
-  #sendTurn(request: TurnRequest): void {
-    this.#noteSent(request);
-    if (this.#runner) this.#runner.turn(request);
-    else this.#agent?.stdin?.write(request.input!);
-    this.#interruptEarly();
-  }
-
-  /** Sends the first turn in `turn` mode to an agent that was started before, because the session was warm. */
-  #prompt(agent: ChildProcess, request: TurnRequest): void {
-    this.#noteSent(request);
-    agent.stdin!.end(request.input!);
-    this.#interruptEarly();
-  }
-
-  #noteSent({ number, phase, message }: TurnRequest): void {
-    this.#sent = number;
-    this.#desk.beginTurn(phase === undefined ? null : ANSWER_PHASE[phase], message);
-    this.#record.note({ type: "sent", turn: number });
-  }
-
-  #interruptEarly(): void {
-    const request = this.#early.get(this.#sent);
-    if (request) this.#interrupt(request);
-  }
-
-  /** Writes the journal entry first: from here on the interrupt may be the cause of anything the agent does. */
-  #interrupt(request: InterruptRequest): void {
-    const { turn, input } = request;
-    if (turn > this.#sent) this.#early.set(turn, request);
-    if (turn !== this.#sent || this.#ending || !this.#agent) return;
-    this.#record.note({ type: "interrupted", turn });
-    if (this.#runner) this.#runner.interrupt(turn);
-    else if (input === null) void this.#kill();
-    else this.#agent.stdin?.write(input);
-  }
-
-  #start(turn: TurnRequest | null, command = this.#spec.command): void {
-    const { cwd } = this.#spec;
-    const { url, token } = this.#tools!;
-    const env = { ...this.#launch.env, TUTTI_MCP_URL: url, TUTTI_MCP_TOKEN: token };
-    const [program, ...args] = this.#sandboxed(command);
-    if (turn) this.#noteSent(turn);
-    const output = this.#runner ? openAppending(this.#at.raw) : this.#record.output;
-    const agent = spawn(program!, args, {
-      cwd,
-      env,
-      stdio: ["pipe", output, this.#errors],
-      detached: true,
-    });
-    if (this.#runner) closeSync(output);
-    this.#agent = agent;
-    // An agent may close its stdin early. `#exited` reports how it ended.
-    agent.stdin!.on("error", () => {});
-    agent.once("error", (error) => {
-      this.#agent = null;
-      this.#fail(turn?.number ?? null, error.message);
-    });
-    agent.once("spawn", () => {
-      if (turn) agent.stdin!.end(turn.input!);
-      else if (this.#runner) this.#runner.begin();
-      else this.#record.note({ type: "started" });
-    });
-    agent.once("exit", (code, signal) => this.#exited(agent, code, signal));
-    if (turn) this.#interruptEarly();
-  }
-
-  #sandboxed(command: readonly string[]): readonly string[] {
-    const { sandbox, cwd } = this.#spec;
-    if (!sandbox) return command;
-    makeScratch(sandbox);
-    const socket: Mount = { path: SOCKET, kind: "from", source: this.#at.socket };
-    const mounts = existsSync(this.#at.socket) ? [...sandbox.mounts, socket] : sandbox.mounts;
-    return sandboxCommand({ ...sandbox, mounts }, cwd, command);
-  }
-
-  #exited(agent: ChildProcess, code: number | null, signal: NodeJS.Signals | null): void {
-    this.#agent = null;
-    const deliberate = this.#ending !== null && this.#ending !== "closed";
-    // The rest of an output that is too long belongs to no turn and would take long to read.
-    if (this.#ending !== "tooMuchOutput") this.#runner?.finish();
-    if (!this.#ending && this.#resume(agent)) return;
-    if (!deliberate) this.#runner?.exited({ code, signal });
-    this.#record.note({ type: "exited", code, signal, deliberate, resumable: this.#runner !== null });
-    if (agent.pid) signalGroup(agent.pid, "SIGKILL");
-    if (this.#spec.mode === "stream" || this.#ending || this.#isWarm) void this.#finish(this.#ending ?? "exited");
-    else if (this.#waiting.length > 0) this.#start(this.#waiting.shift()!);
-  }
-
-  /** Continues a conversation that broke off in the middle of a turn in a new process, if the dialogue supports it. */
-  #resume(agent: ChildProcess): boolean {
-    const command = this.#runner?.takeUp() ?? null;
-    if (command === null) return false;
-    if (agent.pid) signalGroup(agent.pid, "SIGKILL");
-    this.#start(null, command);
-    return true;
-  }
-
-  /** Closes stdin, then kills the agent if it is still there after `graceMs`. */
-  #close(): void {
-    if (this.#ending) return;
-    this.#ending = "closed";
-    if (!this.#agent) {
-      void this.#finish("closed");
-      return;
-    }
-    this.#agent.stdin?.end();
-    setTimeout(() => void this.#kill(), this.#spec.graceMs);
-  }
-
-  /** The engine opens the session now. A keeper that is ending stays warm, so the engine starts another one. */
-  claim(): void {
-    if (this.#ending || this.#finishing) return;
-    this.#isWarm = false;
-    removeFile(this.#at.warm);
-  }
-
-  end(reason: "stopped" | "orphaned"): void {
-    this.#end(reason, { type: "stopping" });
-  }
-
-  /** Kills the agent at once, because it may fill the disk. */
-  #stopOutput(): void {
-    const limit = this.#spec.maxOutputBytes;
-    if (this.#agent?.pid) signalGroup(this.#agent.pid, "SIGKILL");
-    this.#end("tooMuchOutput", { type: "tooMuchOutput", limit });
-  }
-
-  #end(reason: "stopped" | "orphaned" | "forged" | "tooMuchOutput", entry: Parameters<SessionRecord["note"]>[0]): void {
-    if (this.#ending !== null && this.#ending !== "closed") return;
-    this.#ending = reason;
-    try {
-      this.#record.note(entry);
-    } catch {
-      // On a full disk, ending the agent matters more than the journal entry.
-    }
-    if (this.#agent) void this.#kill();
-    else void this.#finish(reason);
-  }
-
-  /** Interrupts the open turn, then sends SIGTERM, then SIGKILL. `#finish` kills processes that left the group. */
-  async #kill(interruptsFirst = true): Promise<void> {
-    const agent = this.#agent;
-    const pid = agent?.pid;
-    if (!pid) return;
-    const isRunning = () => this.#agent === agent;
-    if (interruptsFirst && this.#askToStop(agent)) await sleep(INTERRUPT_TO_TERM_MS);
-    if (isRunning()) this.#terminate(pid);
-    await sleep(TERM_TO_KILL_MS);
-    if (isRunning()) signalGroup(pid, "SIGKILL");
-  }
-
-  /** Not bubblewrap itself: it would end at once, and the sandbox with it, before the agent has received the signal. */
-  #terminate(group: number): void {
-    if (!this.#spec.sandbox) return signalGroup(group, "SIGTERM");
-    const members = processTable().read(findSessionProcesses(this.#spec.sessionId));
-    for (const each of members) if (each.group === group && each.pid !== group) signalProcess(each.pid, "SIGTERM");
-  }
-
-  #askToStop(agent: ChildProcess): boolean {
-    if (this.#runner) return this.#runner.askToStop();
-    if (this.#spec.interrupt !== null && this.#sent > 0) agent.stdin?.write(this.#spec.interrupt);
-    else return false;
-    return true;
-  }
-
-  #finishing = false;
-
-  async #finish(reason: SessionEnd["reason"]): Promise<void> {
-    if (this.#finishing) return;
-    this.#finishing = true;
-    await sweepSession(this.#spec.sessionId, sleep);
-    // A file that `removeScratch` cannot remove now is removed when the session is archived.
-    await removeScratch(this.#folder).catch(() => {});
-    removeFile(this.#at.socket);
-    if (this.#isWarm) {
-      removeWarm(this.#folder);
-      return leave();
-    }
-    await this.#record.finish();
-    const self = identify(process.pid);
-    writeJson(this.#at.end, { reason, masked: true, ...(self ? { keeper: self } : {}) } satisfies SessionEnd);
-    removeFile(this.#at.keeper);
-    leave();
-  }
-
-  /** Kills the process of a stalled agent. `#exited` then resumes the conversation if the dialogue supports it. */
-  #watchActivity(stallMs: number): void {
-    const check = () => {
-      if (!this.#agent || this.#ending || !this.#runner?.hasStalled(stallMs, this.#desk.isWaiting)) return;
-      this.#record.note({ type: "stalled", forMs: stallMs });
-      // No interrupt first: a stalled agent does not read it, and the dialogue would report the turn as interrupted.
-      void this.#kill(false);
-    };
-    setInterval(check, Math.min(ACTIVITY_CHECK_MS, stallMs / 3));
-  }
-
-  #checkEngine(): void {
-    const engine = whenAccessible(() => readJson<ProcessIdentity>(this.#spec.engineFile), null);
-    if (engine && isAlive(engine)) this.#lastSeenEngine = Date.now();
-    else if (Date.now() - this.#lastSeenEngine > this.#spec.orphanAfterMs) this.end("orphaned");
-  }
-}
+import { openPort } from "../tools/tool-listener.ts";
+import { removeFile } from "../../durable-file.ts";
 
 /** Not `process.exit`: in about one of a thousand exits, Node waits for ever for one of its own threads. */
 function leave(): void {
@@ -458,36 +34,19 @@ function leave(): void {
   process.kill(process.pid, "SIGKILL");
 }
 
-/** A spare keeper prepares these while it waits. */
-interface Prepared {
-  port: Server;
-  /** Whether the keeper has the mark of its session. */
-  isMarked: Promise<boolean>;
-}
+let current: HeldAgent | null = null;
+/** A signal may be for a session that has just ended. */
+let mustLeave = false;
 
-/** Waits for a session, ready to start its agent. Null if the engine has no use for this keeper or has ended. */
-async function waitForSession(dialogue: string | undefined): Promise<(SpareLaunch & Prepared) | null> {
-  if (dialogue !== undefined) await loadDialogue(dialogue as DialogueName);
-  // A keeper that could not be marked later would lose track of its agent's processes.
-  if (!setLockLimit(LOWEST_LIMIT)) return null;
-  const port = await openPort();
-  try {
-    reportWaiting();
-  } catch {
-    return null;
-  }
-  // Blocks this thread, so a signal ends the process at once.
-  const given = readLaunch<SpareLaunch>();
-  if (given === null) return null;
-  process.chdir(given.folder);
-  return { ...given, port, isMarked: setLockLimitAside(lockLimitOf(given.sessionId)) };
-}
-
-async function main(folder: string, launch: KeeperLaunch | null, prepared: Prepared | null): Promise<void> {
+/** `isMarked` resolves with false if this process cannot have the mark of the session. */
+async function keep(
+  folder: string,
+  launch: KeeperLaunch | null,
+  place: KeeperPlace,
+  isMarked: Promise<boolean> | true,
+  onStart: () => void,
+): Promise<void> {
   const at = paths(folder);
-  // Installed before `keeper.json` names this process. Until the session exists, SIGTERM only ends the keeper.
-  let keeper: Keeper | null = null;
-  process.on("SIGTERM", () => (keeper ? keeper.end("stopped") : leave()));
   // Another engine may have ended this warm session and started it anew, before this keeper was up.
   const isObsolete = launch?.warm !== undefined && readWhole(at.warm)?.toString("utf8") !== launch.warm;
   if (launch === null || isObsolete || !writeJsonOnce(at.keeper, identify(process.pid))) return leave();
@@ -496,27 +55,73 @@ async function main(folder: string, launch: KeeperLaunch | null, prepared: Prepa
     removeFile(at.keeper);
     return leave();
   }
-  const opened = new Keeper(folder, readJson<KeeperSpec>(at.spec)!, launch, prepared?.port ?? null);
-  keeper = opened;
-  // The pipe stays open meanwhile, so that the engine notices if no session has started.
-  if (prepared && !(await prepared.isMarked)) {
+  const agent = new HeldAgent(folder, readJson<KeeperSpec>(at.spec)!, launch, place);
+  current = agent;
+  if (!(await isMarked)) {
     removeFile(at.keeper);
     return leave();
   }
-  if (launch.warm === undefined) closeLaunch();
+  onStart();
   if (launch.warm !== undefined)
     whenClaimed(
-      () => opened.claim(),
-      () => opened.end("stopped"),
+      () => agent.claim(),
+      () => agent.end("stopped"),
     );
-  await opened.run();
+  await agent.run();
+}
+
+/** Installed before `keeper.json` names this process. Without a session, SIGTERM only ends the keeper. */
+function handleSignals(): void {
+  process.on("SIGTERM", () => {
+    mustLeave = true;
+    if (current) current.end("stopped");
+    else leave();
+  });
+  process.on("uncaughtException", () => {
+    if (current) current.abandon();
+    else leave();
+  });
+}
+
+/** Waits for sessions, ready to start their agents, until the engine has no use for this keeper or has ended. */
+async function keepOneByOne(dialogue: string | undefined): Promise<void> {
+  if (dialogue !== undefined) await loadDialogue(dialogue as DialogueName);
+  // A keeper that could not be marked later would lose track of its agent's processes.
+  if (!setLockLimit(LOWEST_LIMIT)) return leave();
+  handleSignals();
+  const home = process.cwd();
+  const engine = new EnginePipe();
+  for (;;) {
+    const port = await openPort();
+    engine.report("waiting");
+    const given = await engine.read();
+    // A signal that was sent before the session arrived is handled first.
+    await new Promise((resolve) => void setImmediate(resolve));
+    if (given === null || mustLeave) return leave();
+    process.chdir(given.folder);
+    const isMarked = setLockLimitAside(lockLimitOf(given.sessionId));
+    const { promise: over, resolve: isOver } = Promise.withResolvers<void>();
+    const removeMark = () => engine.isOpen && !mustLeave && setLockLimitAside(LOWEST_LIMIT);
+    // The pipe reports the start only then, so that the engine notices if no session has started.
+    await keep(given.folder, given.launch, { port, removeMark, isOver, leave }, isMarked, () =>
+      engine.report("started"),
+    );
+    await over;
+    current = null;
+    if (mustLeave) return leave();
+    process.chdir(home);
+  }
 }
 
 async function start([first, second, dialogue]: string[]): Promise<void> {
-  if (first !== SPARE) return main(first!, second === WARM ? readLaunchLine() : readLaunch<KeeperLaunch>(), null);
-  const given = await waitForSession(dialogue);
-  if (given) await main(given.folder, given.launch, given);
-  else leave();
+  if (first === SPARE) return keepOneByOne(dialogue);
+  // Until here, SIGTERM ends this process at once, although it blocks.
+  const launch = second === WARM ? readLaunchLine() : readLaunch<KeeperLaunch>();
+  handleSignals();
+  const place: KeeperPlace = { port: null, removeMark: () => false, isOver: leave, leave };
+  await keep(first!, launch, place, true, () => {
+    if (second !== WARM) closeLaunch();
+  });
 }
 
 void start(process.argv.slice(2));

@@ -1,6 +1,6 @@
 // `watchOutput` bounds the disk space of a session. Its agent writes straight to files, so the keeper watches their
 // length.
-import { statSync, watch } from "node:fs";
+import { statSync, watch, type FSWatcher } from "node:fs";
 import { paths } from "./session-folder.ts";
 import { trimFile } from "./trim-file.ts";
 import { tryToWrite } from "../../durable-file.ts";
@@ -23,22 +23,30 @@ interface OutputLimitOptions {
   onTrimmedErrors: () => void;
 }
 
-export function watchOutput(options: OutputLimitOptions): void {
+/** Returns the function that ends the watch. */
+export function watchOutput(options: OutputLimitOptions): () => void {
   let isScheduled = false;
+  let isOver = false;
   const schedule = () => {
     if (isScheduled) return;
     isScheduled = true;
     setTimeout(() => {
       isScheduled = false;
-      check(options);
+      if (!isOver) check(options);
     }, DELAY_MS).unref();
   };
-  setInterval(() => check(options), CHECK_MS).unref();
+  const timer = setInterval(() => check(options), CHECK_MS).unref();
+  let watcher: FSWatcher | null = null;
   try {
-    watch(options.folder, { persistent: false }, schedule).on("error", () => {});
+    watcher = watch(options.folder, { persistent: false }, schedule).on("error", () => {});
   } catch {
     // The system limits the number of watches.
   }
+  return () => {
+    isOver = true;
+    clearInterval(timer);
+    watcher?.close();
+  };
 }
 
 function check({ folder, maxBytes, onExceeded, onTrimmedErrors }: OutputLimitOptions): void {

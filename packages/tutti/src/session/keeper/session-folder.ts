@@ -136,7 +136,10 @@ export interface SessionEnd {
   reason: "stopped" | "orphaned" | "forged" | "tooMuchOutput" | "closed" | "exited";
   /** The agent's files are masked. Missing if the keeper was killed; see `maskLeftovers`. */
   masked?: true;
-  /** The keeper that wrote this. It removes `keeper.json` and kills itself right after, so it may still be alive. */
+  /**
+   * The keeper that wrote this. It removes `keeper.json` and kills itself right after, so it may still be alive. Missing if
+   * it stays for another session.
+   */
   keeper?: ProcessIdentity;
 }
 

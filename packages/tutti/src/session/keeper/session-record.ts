@@ -95,6 +95,12 @@ export class SessionRecord {
     closeSync(this.output);
   }
 
+  /** No `note` may follow `close`. */
+  close(): void {
+    if (this.#journal !== null) closeSync(this.#journal);
+    this.#journal = null;
+  }
+
   *#finishSteps(): Generator<null, void> {
     yield* forgetParts(this.#folder);
     for (const mask of this.#masks.values()) yield* mask.finish();

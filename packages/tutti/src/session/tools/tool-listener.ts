@@ -13,11 +13,22 @@ export interface ToolAddress {
   token: string;
 }
 
+export interface ToolListener extends ToolAddress {
+  /** Ends all connections, so that nothing reaches the `ToolDesk` any more. */
+  close(): void;
+}
+
 const TOKEN_BYTES = 32;
 
-/** Opens a port on loopback. Connections wait until `openToolListener` gets it. */
+/**
+ * Until `openToolListener` gets the port, no agent knows it, and a paused connection would stay open after its client has
+ * ended.
+ */
+const refuse = (connection: Socket): void => void connection.destroy();
+
+/** Opens a port on loopback. */
 export async function openPort(): Promise<Listener> {
-  const listener = createServer({ pauseOnConnect: true });
+  const listener = createServer({ pauseOnConnect: true }, refuse);
   listener.listen({ host: "127.0.0.1", port: 0 });
   await once(listener, "listening");
   return listener;
@@ -32,12 +43,14 @@ export async function openToolListener(
   desk: ToolDesk,
   socket: string | null = null,
   port: Listener | null = null,
-): Promise<ToolAddress> {
+): Promise<ToolListener> {
   // secret-shapes.ts masks tokens of this form. The server does not know it, so it opens no route.
   const token = `tutti_worker_${randomBytes(TOKEN_BYTES).toString("base64url")}`;
   let tools: Promise<Server> | null = null;
+  const connections = new Set<Socket>();
   const serve = (connection: Socket): void => {
-    connection.on("error", () => {});
+    connections.add(connection);
+    connection.on("error", () => {}).once("close", () => connections.delete(connection));
     tools ??= import("./tool-http-server.ts").then(({ toolHttpServer }) => toolHttpServer({ desk, token, hosts }));
     tools.then(
       (server) => {
@@ -48,6 +61,10 @@ export async function openToolListener(
     );
   };
   let hosts: ReadonlySet<string> | null = null;
+  const closeAll = (listener: Listener): void => {
+    listener.close();
+    for (const connection of connections) connection.destroy();
+  };
   if (socket !== null) {
     // A keeper that was killed may have left the socket.
     rmSync(basename(socket), { force: true });
@@ -55,10 +72,10 @@ export async function openToolListener(
     const listener = createServer({ pauseOnConnect: true }, serve);
     listener.listen(basename(socket));
     await once(listener, "listening");
-    return { url: `http+unix://${encodeURIComponent(socket)}/mcp`, token };
+    return { url: `http+unix://${encodeURIComponent(socket)}/mcp`, token, close: () => closeAll(listener) };
   }
-  const listener = (port ?? (await openPort())).on("connection", serve);
+  const listener = (port ?? (await openPort())).off("connection", refuse).on("connection", serve);
   const address = listener.address() as AddressInfo;
   hosts = new Set([`127.0.0.1:${address.port}`, `localhost:${address.port}`]);
-  return { url: `http://127.0.0.1:${address.port}/mcp`, token };
+  return { url: `http://127.0.0.1:${address.port}/mcp`, token, close: () => closeAll(listener) };
 }
