@@ -13,7 +13,7 @@ import { SpareKeeper } from "../session/keeper/spare-keeper.ts";
 import { WarmKeeper } from "../session/keeper/warm-keeper.ts";
 import { maskValue } from "../session/secrets/mask.ts";
 import { detectChecks } from "../session/detect-checks.ts";
-import { runCommand, runShell } from "../session/run-command.ts";
+import { endLeftCommands, runCommand, runShell } from "../session/run-command.ts";
 import { secretValues } from "../session/secrets/secrets.ts";
 import { locateProgram } from "../session/probe-program.ts";
 import { planSandbox } from "../session/sandbox/plan-sandbox.ts";
@@ -143,27 +143,35 @@ const environmentOf = (runId: string): Record<string, string> => ({
 export const runHook: CommandRunner = (command, { runId, ...options }) =>
   runCommand(command, { ...options, env: environmentOf(runId) });
 
-export const checkRunner = (dataDir: string): CheckRunner => ({
-  detect: detectChecks,
-  async run(command, { runId, sandbox, ...options }) {
-    const env = environmentOf(runId);
-    if (!sandbox) return runShell(command, { ...options, env });
-    const folder = mkdtempSync(join(tmpdir(), "tutti-check-"));
-    const plan = planSandbox({
-      program: locateProgram("bwrap") ?? "bwrap",
-      network: sandbox.network,
-      sessionFolder: folder,
-      dataFolder: dataDir,
-      command: ["sh"],
-      env,
-      paths: [sandbox.access, ownAccess(dataDir)],
-    });
-    makeScratch(plan);
-    try {
-      return await runShell(command, { ...options, env, sandbox: plan });
-    } finally {
-      await removeScratch(folder).catch(() => {});
-      rmSync(folder, { recursive: true, force: true });
-    }
-  },
-});
+/** Also ends what the checks of a killed engine left. The caller must hold the lock of `dataDir`. */
+export function checkRunner(dataDir: string): CheckRunner {
+  const markFolder = join(dataDir, "checks");
+  const ended = endLeftCommands(markFolder);
+  return { detect: detectChecks, run: (...args) => ended.then(() => runCheck(dataDir, markFolder, ...args)) };
+}
+
+async function runCheck(
+  dataDir: string,
+  markFolder: string,
+  ...[command, { runId, sandbox, ...options }]: Parameters<CheckRunner["run"]>
+): ReturnType<CheckRunner["run"]> {
+  const env = environmentOf(runId);
+  if (!sandbox) return runShell(command, { ...options, env, markFolder });
+  const folder = mkdtempSync(join(tmpdir(), "tutti-check-"));
+  const plan = planSandbox({
+    program: locateProgram("bwrap") ?? "bwrap",
+    network: sandbox.network,
+    sessionFolder: folder,
+    dataFolder: dataDir,
+    command: ["sh"],
+    env,
+    paths: [sandbox.access, ownAccess(dataDir)],
+  });
+  makeScratch(plan);
+  try {
+    return await runShell(command, { ...options, env, markFolder, sandbox: plan });
+  } finally {
+    await removeScratch(folder).catch(() => {});
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,6 +1,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
+import { join } from "node:path";
+import { isUnwritable } from "../durable-file.ts";
 import { sandboxCommand, type SandboxSpec } from "./sandbox/sandbox-command.ts";
 import { lockLimitOf, SET_LOCK_LIMIT } from "./keeper/session-processes.ts";
 import { splitCommand } from "./split-command.ts";
@@ -23,6 +26,8 @@ interface CommandResult {
 interface ShellOptions extends Omit<CommandOptions, "stdin"> {
   signal: AbortSignal;
   sandbox?: SandboxSpec | undefined;
+  /** Has a file for each command that runs, so that `endLeftCommands` finds those of an engine that was killed. */
+  markFolder: string;
 }
 
 interface ShellResult {
@@ -35,8 +40,8 @@ interface ShellResult {
 const KEPT = 2000;
 const KEPT_OF_SHELL = 20_000;
 /**
- * With the variable `MARK`, `sweep` finds processes that the command started, in any process group. Of a shell command
- * also by its limit for file locks: it may run programs of agents, which can empty their environment.
+ * `sweep` finds the processes that a command started, in any process group, by the variable `MARK`. A shell command may run
+ * programs of agents, which can empty their environment, so `sweep` also finds its processes by a limit for file locks.
  */
 const MARK = "TUTTI_HOOK";
 const MARKED_SHELL = `${SET_LOCK_LIMIT}; exec sh -c "$2"`;
@@ -64,12 +69,41 @@ export async function runShell(command: string, options: ShellOptions): Promise<
   const mark = randomUUID();
   const shell = ["sh", "-c", MARKED_SHELL, "sh", String(lockLimitOf(mark)), command];
   const words = options.sandbox ? sandboxCommand(options.sandbox, options.cwd, shell) : shell;
+  const markFile = join(options.markFolder, mark);
+  keepMark(options.markFolder, markFile);
   const { end, output } = await execute(words, { ...options, stdin: "" }, KEPT_OF_SHELL, mark);
+  rmSync(markFile, { force: true });
   if (end.type === "exited") {
     const number = end.signal === null ? 0 : (constants.signals[end.signal as NodeJS.Signals] ?? 0);
     return { exitCode: end.code ?? 128 + number, output };
   }
   return { exitCode: end.type === "unstartable" ? 127 : 124, output: [output, end.why].filter(Boolean).join("\n") };
+}
+
+/** A killed engine cannot sweep, and a power cut leaves no process. Therefore the file needs no sync. */
+function keepMark(folder: string, file: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(file, "", { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    if (!isUnwritable(error)) throw error;
+  }
+}
+
+/** Kills what commands of an earlier engine left. No other engine may use `markFolder`. */
+export async function endLeftCommands(markFolder: string): Promise<void> {
+  for (const mark of readMarks(markFolder)) {
+    await endMarked(mark);
+    rmSync(join(markFolder, mark), { force: true });
+  }
+}
+
+function readMarks(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 async function execute(
@@ -97,12 +131,16 @@ async function execute(
   // A child that left the process group may hold the pipe open.
   await Promise.race([closed, pause(LAST_OUTPUT_MS)]);
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+  await endMarked(mark);
+  return { end, output: output.trim() };
+}
+
+async function endMarked(mark: string): Promise<void> {
   const findLeft = (): number[] => processTable().findMarked(MARK, mark, String(lockLimitOf(mark)));
   // The command has ended, so without `hold` the process could exit before its caller continues.
   const hold = setTimeout(() => {}, SWEEP_MS);
   await Promise.race([sweep(findLeft, pause), pause(SWEEP_MS)]);
   clearTimeout(hold);
-  return { end, output: output.trim() };
 }
 
 function endOf(child: ChildProcess, timeoutMs: number, signal?: AbortSignal): Promise<End> {

@@ -1,6 +1,7 @@
 // Verification commands run for real in the merged tree, and their exit codes count more than claims.
-import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
@@ -224,5 +225,30 @@ describe("detectChecks", () => {
     expect(await detectChecks(folder)).toEqual([{ name: "test", run: "make test" }]);
     rmSync(join(folder, "Makefile"));
     expect(await detectChecks(folder)).toEqual([]);
+  });
+});
+
+describe("a command of an engine that was killed", () => {
+  it("is ended by the next engine, with a daemon that emptied its environment", async () => {
+    const file = join(lab.folder, "pids");
+    const command = `env -i setsid sleep 100000 </dev/null >/dev/null 2>&1 & echo $! $$ > ${file}.new; mv ${file}.new ${file}; sleep 100000`;
+    const script = `
+      import { checkRunner } from ${JSON.stringify(join(import.meta.dirname, "../../src/main/sessions.ts"))};
+      const [dataDir, command, cwd] = process.argv.slice(1);
+      const { signal } = new AbortController();
+      await checkRunner(dataDir).run(command, { cwd, timeoutMs: 3_600_000, runId: "orch_killed", signal });`;
+    const args = ["--input-type=module", "--eval", script, lab.data, command, lab.repo];
+    const killed = spawn(process.execPath, args, { stdio: "inherit" });
+    await expect.poll(() => existsSync(file)).toBe(true);
+    const ended = once(killed, "exit");
+    killed.kill("SIGKILL");
+    await ended;
+    const pids = readFileSync(file, "utf8").trim().split(" ");
+    const alive = () => pids.filter((pid) => existsSync(`/proc/${pid}/exe`));
+    expect(alive()).toEqual(pids);
+    const options = { cwd: lab.repo, timeoutMs: 60_000, runId: "orch_next", signal: new AbortController().signal };
+    expect(await checkRunner(lab.data).run("true", options)).toMatchObject({ exitCode: 0 });
+    expect(alive()).toEqual([]);
+    expect(readdirSync(join(lab.data, "checks"))).toEqual([]);
   });
 });

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { findMarked } from "../../src/session/process.ts";
 import { runCommand, runShell } from "../../src/session/run-command.ts";
 
@@ -47,8 +47,11 @@ describe("`runCommand`", () => {
 
 describe("`runShell`", () => {
   const env = { PATH: process.env["PATH"]! };
-  const runs = (command: string, timeoutMs: number) =>
-    runShell(command, { cwd: tmpdir(), env, timeoutMs, signal: new AbortController().signal });
+  const runs = (command: string, timeoutMs: number) => {
+    const markFolder = mkdtempSync(join(tmpdir(), "tutti-marks-"));
+    onTestFinished(() => rmSync(markFolder, { recursive: true }));
+    return runShell(command, { cwd: tmpdir(), env, timeoutMs, markFolder, signal: new AbortController().signal });
+  };
 
   // As a test of a project may do it, whose code agents have written.
   it.each([30_000, 500])(
