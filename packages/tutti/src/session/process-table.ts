@@ -3,7 +3,7 @@
 // `ps` knows less. Start times are in seconds, and limits of processes are unknown. macOS hides the environment of its
 // own programs, such as `/bin/sh`. So `psTable` also counts the process groups and the children of marked processes.
 import { execFileSync } from "node:child_process";
-import { closeSync, openSync, readdirSync, readSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import { hasProc } from "../durable-file.ts";
 
@@ -81,9 +81,27 @@ function readProc(pid: number, name: "environ" | "limits" | "stat"): Buffer {
   }
 }
 
+/** Threads of the kernel, on many machines half of all processes, inherit nothing from a session. */
+const KERNEL_THREAD = 0x00_20_00_00;
+const FIRST_KERNEL_THREAD = 2;
+let hasKernelThreads: boolean | null = null;
+
+/** Empty in a container, where process 2 is an ordinary one. */
+function kernelThreads(): Set<string> {
+  try {
+    hasKernelThreads ??= (Number(splitStat(FIRST_KERNEL_THREAD).fields[6]) & KERNEL_THREAD) !== 0;
+    if (!hasKernelThreads) return new Set();
+    const path = `/proc/${FIRST_KERNEL_THREAD}/task/${FIRST_KERNEL_THREAD}/children`;
+    return new Set(readFileSync(path, "latin1").split(" "));
+  } catch {
+    return new Set();
+  }
+}
+
 function findOthers(test: (pid: number) => boolean): number[] {
+  const ignored = kernelThreads();
   return readdirSync("/proc")
-    .filter((entry) => /^\d+$/.test(entry))
+    .filter((entry) => /^\d+$/.test(entry) && !ignored.has(entry))
     .map(Number)
     .filter((pid) => {
       try {
@@ -95,19 +113,23 @@ function findOthers(test: (pid: number) => boolean): number[] {
     });
 }
 
+/** The name is in parentheses and may contain any character, so the fields count from its end. */
+function splitStat(pid: number): { name: string; fields: string[] } {
+  const stat = readProc(pid, "stat").toString("latin1");
+  const [from, to] = [stat.indexOf("("), stat.lastIndexOf(")")];
+  return { name: stat.slice(from + 1, to), fields: stat.slice(to + 2).split(" ") };
+}
+
 function readStat(pid: number): ProcessEntry | null {
   try {
-    const stat = readProc(pid, "stat").toString("latin1");
-    // The name is in parentheses and may contain any character, so the fields count from its end.
-    const [from, to] = [stat.indexOf("("), stat.lastIndexOf(")")];
-    const fields = stat.slice(to + 2).split(" ");
+    const { name, fields } = splitStat(pid);
     const [state = "", parent, group] = fields;
     if (isGone(state)) return null;
     return {
       pid,
       parent: Number(parent),
       group: Number(group),
-      name: stat.slice(from + 1, to),
+      name,
       state,
       startTime: fields[19]!,
       cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS,
