@@ -47,9 +47,9 @@ export async function openHeldStore(folder: string, url: string, settings: Fleet
 
 async function openFleet(url: string, store: PostgresStore, settings: FleetSettings): Promise<Fleet> {
   const { leaseMs = LEASE_MS, alsoWork = false } = settings;
-  // A pool of its own: in `extendAppends` an append waits for the fleet while it holds a connection of the store.
+  // A pool of its own: an append may wait for the fleet while it holds a connection of the store.
   const database = await openDatabase({ url, name: "tutti hosts" });
   const fleet = await Fleet.open({ database, world: realWorld, server: store.server, leaseMs, alsoWork });
-  store.extendAppends((client, events) => fleet.extend(client, events));
+  store.extendAppends((events) => fleet.extend(events));
   return fleet;
 }

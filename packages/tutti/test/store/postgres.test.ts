@@ -97,6 +97,28 @@ describe("servers that share a database", () => {
   );
 
   it(
+    "find events and removals of others although no notification came",
+    withPostgres(async () => {
+      const url = await newDatabase();
+      const a = await open(url);
+      const seen = follow(a);
+      const { type, data } = told("1");
+      await query(url, "INSERT INTO tutti.runs VALUES ('r', 1, 'another')");
+      await query(
+        url,
+        `WITH logged AS (UPDATE tutti.log SET seq = 1)
+         INSERT INTO tutti.events (seq, run, run_seq, type, data, at, version) VALUES (1, 'r', 1, $1, $2, 1, 1)`,
+        [type, JSON.stringify(data)],
+      );
+      await waitUntil(() => a.lastSeq() === 1);
+      expect(seen.events).toMatchObject([{ run: "r", seq: 1 }]);
+      await query(url, "INSERT INTO tutti.removals VALUES (1, 'r', 2, 1)");
+      await waitUntil(() => seen.removed.length > 0);
+      expect([seen.removed, a.runs()]).toEqual([["r"], []]);
+    }),
+  );
+
+  it(
     "delete the rows of servers that left long ago and requests without a sender when one of them starts",
     withPostgres(async () => {
       const url = await newDatabase();
@@ -164,12 +186,23 @@ describe("servers that share a database", () => {
     withPostgres(async () => {
       const url = await newDatabase();
       const a = await open(url);
-      await query(url, "CREATE TABLE jobs (run text, seq bigint)");
-      a.extendAppends(async (client, events) => [
-        ...events.map(({ run, seq }) => client.query("INSERT INTO jobs VALUES ($1, $2)", [run, seq])),
-        ...(events.some(({ run }) => run === "bad") ? [client.query("SELECT 1 / 0")] : []),
-      ]);
+      await query(
+        url,
+        `CREATE TABLE jobs (run text, seq bigint);
+         CREATE FUNCTION add_jobs(p_run text, p_seq bigint[]) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+           INSERT INTO jobs SELECT p_run, unnest(p_seq);
+           IF p_run = 'bad' THEN RAISE 'a bad job'; END IF;
+           RETURN p_run || ' was added';
+         END $$`,
+      );
+      const returned: unknown[] = [];
+      a.extendAppends(async (events) => ({
+        name: "add_jobs",
+        values: [events[0]!.run, events.map(({ seq }) => seq)],
+        returned: (value) => void returned.push(value),
+      }));
       await a.append("a", 0, [told("1"), told("2")]);
+      expect(returned).toEqual(["a was added"]);
       await expect(a.append("bad", 0, [told("3")])).rejects.toMatchObject({ code: "storage_failed" });
       expect(await query(url, "SELECT run, seq::int FROM jobs ORDER BY seq")).toEqual([
         { run: "a", seq: 1 },

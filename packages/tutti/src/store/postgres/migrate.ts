@@ -4,11 +4,12 @@ import { log } from "./migrations/001-log.ts";
 import { requestAge } from "./migrations/002-request-age.ts";
 import { lockLog } from "./migrations/003-lock-log.ts";
 import { appendEvents } from "./migrations/004-append-events.ts";
+import { durableAppend } from "./migrations/005-durable-append.ts";
 import type { Database } from "./database.ts";
 import { databaseError } from "./database-error.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-const STEPS: readonly string[] = [log, requestAge, lockLog, appendEvents];
+const STEPS: readonly string[] = [log, requestAge, lockLog, appendEvents, durableAppend];
 /** Any constant: `pg_advisory_xact_lock` lets servers that start together migrate one after the other. */
 const LOCK = 7_461_905;
 

@@ -13,8 +13,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openDatabase, type Database } from "./database.ts";
 import { databaseError, isConnectionLoss } from "./database-error.ts";
 import { DatabaseListener } from "./database-listener.ts";
+import {
+  allSettled,
+  beginEpoch,
+  callOf,
+  CHANNEL,
+  insertEvents,
+  isStale,
+  knownAppend,
+  lockedAppend,
+  lockLog,
+  NOW,
+  removeRun,
+  type RunPosition,
+  type SqlCall,
+} from "./log-statements.ts";
 import { migrateDatabase } from "./migrate.ts";
-import { STALE_APPEND } from "./migrations/004-append-events.ts";
 import { Replica, type Removal } from "./replica.ts";
 import { ANSWER_CHANNEL, REQUEST_CHANNEL, RequestBox } from "./request-box.ts";
 import { BEAT_MS, hasLeft, ServerWatch, type ServerBeat } from "./server-watch.ts";
@@ -25,7 +39,6 @@ import {
   encodeData,
   eventsOf,
   outOfPlace,
-  REMOVED,
   staleEpoch,
   storeClosed,
   type EventBatch,
@@ -39,12 +52,14 @@ import { TuttiError } from "../../schema/error.ts";
 import type { RawEvent, StoredEvent } from "../../schema/event.ts";
 import { EVENT_VERSION } from "../../schema/upcast.ts";
 
-/**
- * An `AppendExtension` is called in the transaction of every append, after its events are inserted, and commits
- * together with them. It is called again if the transaction has to be repeated. It resolves when its statements are
- * sent; the append fails if one of them does.
- */
-type AppendExtension = (client: SqlClient, events: readonly StoredEvent[]) => Promise<readonly Promise<unknown>[]>;
+/** A function of the database that an append calls in its own transaction, so that both are committed, or neither. */
+export interface AppendedCall extends SqlCall {
+  /** Receives the returned value, before the append resolves. Not called if the connection was lost after the commit. */
+  returned(value: unknown): void;
+}
+
+/** Called with the events of every append, and again if its transaction has to be repeated. */
+type AppendExtension = (events: readonly StoredEvent[]) => Promise<AppendedCall | null>;
 
 interface PostgresOptions {
   url: string;
@@ -74,16 +89,10 @@ interface PendingWrite {
   reject(error: unknown): void;
 }
 
-interface RunRow {
-  run: string;
-  last: number;
-  server: string | null;
-}
-
 /** A `Draft` collects the changes of one transaction. */
 interface Draft {
   seq: number;
-  runs: Map<string, RunRow>;
+  runs: Map<string, RunPosition>;
   events: EventRow[];
   stored: StoredEvent[];
   removals: Removal[];
@@ -98,17 +107,9 @@ interface SentBatch {
   answers: (() => void)[];
 }
 
-const CHANNEL = "tutti_log";
-const NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-/** A server that was frozen for longer than `KEEP_SERVERS_MS` has to be restarted. */
-const KEEP_SERVERS_MS = 7 * 86_400_000;
-/** `KEEP_REQUESTS_MS` is longer than a sender waits. */
-const KEEP_REQUESTS_MS = 3_600_000;
 const PAGE = 500;
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2000;
-/** A server that is frozen or cut off in a transaction blocks the others for `HELD_LOCK_MS` at most. */
-const HELD_LOCK_MS = 5000;
 
 export class PostgresStore implements Store, SharedLog {
   readonly shared = this;
@@ -315,55 +316,42 @@ export class PostgresStore implements Store, SharedLog {
       if (!this.#pending.every((write) => this.#isKnown(write))) return false;
       sent.writes = this.#takePending();
     } else if (!sent.writes.every((write) => this.#isKnown(write))) return false;
-    const client = await this.database.pool.connect();
-    let isClean = false;
-    let appended: Promise<unknown> | null = null;
-    try {
-      const seq = this.#replica.lastSeq;
-      const expected = new Map<string, number>();
-      for (const write of sent.writes) if (!expected.has(write.run)) expected.set(write.run, write.expected!);
-      const runs = new Map([...expected].map(([run, last]) => [run, { run, last, server: this.server }]));
-      const draft: Draft = { seq, runs, events: [], stored: [], removals: [], nextRemoval: 1 + this.#replica.removals };
-      sent.answers = sent.writes.map((each) => each.write(draft));
-      if (draft.events.length === 0) {
-        isClean = true;
-        sent.draft = draft;
-        return true;
-      }
-      const touched = [...runs.values()];
-      const begun = client.query(BEGIN_APPEND);
-      appended = client.query({
-        name: "tutti append known",
-        text: "SELECT tutti.append_events($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
-        values: [
-          this.server,
-          this.epoch,
-          sent.number,
-          seq,
-          CHANNEL,
-          `${draft.seq} ${this.#replica.removals}`,
-          touched.map(({ run }) => run),
-          touched.map(({ run }) => expected.get(run)),
-          touched.map(({ last }) => last),
-          ...columnsOf(draft.events),
-        ],
-      });
-      // `allSettled` awaits them with the statements after them.
-      for (const statement of [begun, appended]) statement.catch(() => {});
-      const extended = (await this.#extension?.(client, draft.stored)) ?? [];
-      // From here on the events may be stored with the positions of `draft`.
+    const seq = this.#replica.lastSeq;
+    const expected = new Map<string, number>();
+    for (const write of sent.writes) if (!expected.has(write.run)) expected.set(write.run, write.expected!);
+    const runs = new Map([...expected].map(([run, last]) => [run, { run, last, server: this.server }]));
+    const draft: Draft = { seq, runs, events: [], stored: [], removals: [], nextRemoval: 1 + this.#replica.removals };
+    sent.answers = sent.writes.map((each) => each.write(draft));
+    if (draft.events.length === 0) {
       sent.draft = draft;
-      const statements = [begun, appended, ...extended, client.query("COMMIT")];
-      isClean = (await Promise.allSettled(statements)).at(-1)!.status === "fulfilled";
-      await Promise.all(statements);
+      return true;
+    }
+    const call = (await this.#extension?.(draft.stored)) ?? null;
+    const touched = [...runs.values()];
+    // From here on the events may be stored with the positions of `draft`.
+    sent.draft = draft;
+    try {
+      const { rows } = await this.database.pool.query<{ value: unknown }>(
+        knownAppend(
+          {
+            server: this.server,
+            epoch: this.epoch,
+            batch: sent.number,
+            after: seq,
+            expected: touched.map(({ run }) => expected.get(run)!),
+            events: draft.events,
+            runs: touched,
+            notification: `${draft.seq} ${this.#replica.removals}`,
+          },
+          call,
+        ),
+      );
+      call?.returned(rows[0]!.value);
       return true;
     } catch (error) {
-      // The statements after `appended` fail because of it.
-      if (!(await appended?.then(() => false, isStale))) throw error;
+      if (!isStale(error)) throw error;
       sent.draft = null;
       return false;
-    } finally {
-      client.release(!isClean);
     }
   }
 
@@ -410,36 +398,27 @@ export class PostgresStore implements Store, SharedLog {
     for (const removal of removals) {
       const end = events.findIndex((event) => event.seq > removal.seq);
       const first = events.slice(next, end === -1 ? events.length : end);
-      if (first.length > 0) await client.query(INSERT_EVENTS, columnsOf(first));
+      if (first.length > 0) await insertEvents(client, first);
       next += first.length;
       await removeRun(client, removal);
     }
     const touched = [...new Set(events.map(({ run }) => run))].flatMap((run) => runs.get(run) ?? []);
-    const appended = client.query({
-      name: "tutti append",
-      text: `WITH inserted AS (${INSERT_EVENTS}),
-            counted AS (
-              INSERT INTO tutti.runs (run, last, server) SELECT * FROM unnest($8::text[], $9::bigint[], $10::text[])
-              ON CONFLICT (run) DO UPDATE SET last = excluded.last),
-            noted AS (UPDATE tutti.servers SET batch = $11 WHERE id = $12),
-            moved AS (UPDATE tutti.log SET seq = $13)
-       SELECT pg_notify($14, $15)`,
-      values: [
-        ...columnsOf(events.slice(next)),
-        touched.map(({ run }) => run),
-        touched.map(({ last }) => last),
-        touched.map(({ server }) => server),
-        batch,
-        this.server,
-        seq,
-        CHANNEL,
-        `${seq} ${draft.nextRemoval - 1}`,
-      ],
-    });
+    const append = {
+      server: this.server,
+      batch,
+      events: events.slice(next),
+      runs: touched,
+      notification: `${seq} ${draft.nextRemoval - 1}`,
+    };
+    const appended = client.query(lockedAppend(append, seq));
     // `#send` awaits it with the statements after it.
     appended.catch(() => {});
-    if (stored.length === 0 || !this.#extension) return [appended];
-    return [appended, ...(await this.#extension(client, stored))];
+    const call = stored.length > 0 && (await this.#extension?.(stored));
+    if (!call) return [appended];
+    const called = client
+      .query<{ value: unknown }>(`SELECT ${callOf(call, 0)} AS value`, call.values)
+      .then(({ rows }) => call.returned(rows[0]!.value));
+    return [appended, called];
   }
 
   async #catchUp(client: SqlClient = this.database.pool): Promise<void> {
@@ -577,77 +556,9 @@ export class PostgresStore implements Store, SharedLog {
   }
 }
 
-async function beginEpoch(database: Database, server: string): Promise<number> {
-  return database.transaction("open the log", async (client) => {
-    const { rows } = await client.query<{ epoch: number }>("UPDATE tutti.log SET epoch = epoch + 1 RETURNING epoch");
-    const { epoch } = rows[0]!;
-    await client.query(
-      `INSERT INTO tutti.servers (id, epoch, beat, batch) VALUES ($1, $2, ${NOW}, 0)
-       ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, beat = excluded.beat, batch = 0`,
-      [server, epoch],
-    );
-    await purge(client);
-    return epoch;
-  });
-}
-
-/** `purge` deletes servers that are gone and have no runs, and requests that no sender waits for. */
-async function purge(client: SqlClient): Promise<void> {
-  await client.query(
-    `DELETE FROM tutti.servers s WHERE abs(beat) < ${NOW} - $1
-        AND NOT EXISTS (SELECT 1 FROM tutti.runs WHERE server = s.id)`,
-    [KEEP_SERVERS_MS],
-  );
-  await client.query("DELETE FROM tutti.requests WHERE made_at < now() - $1 * interval '1 ms'", [KEEP_REQUESTS_MS]);
-}
-
-interface LockedLog {
-  seq: number;
-  epoch: number | null;
-  batch: number;
-  removals: number;
-  runs: Map<string, RunRow>;
-  /** The names of the runs that were read. */
-  asked: ReadonlySet<string>;
-}
-
-interface LogLock {
-  /** Starts the transaction that holds the lock, in the same request. */
-  begin?: boolean;
-  server?: string;
-  runs?: readonly string[];
-}
-
-/** An acknowledged append is on disk with `synchronous_commit`, whatever the default of the database. */
-const LOCK_SETTINGS = `SET LOCAL synchronous_commit = on; SET LOCAL idle_in_transaction_session_timeout = ${HELD_LOCK_MS}`;
-const BEGIN_APPEND = `BEGIN; ${LOCK_SETTINGS}`;
-
-async function lockLog(client: SqlClient, { begin = false, server = "", runs = [] }: LogLock = {}): Promise<LockedLog> {
-  const [, { rows }] = await allSettled([
-    client.query(begin ? BEGIN_APPEND : LOCK_SETTINGS),
-    client.query<Omit<LockedLog, "runs"> & { runs: RunRow[] }>({
-      name: "tutti lock",
-      text: "SELECT * FROM tutti.lock_log($1, $2)",
-      values: [server, runs],
-    }),
-  ]);
-  const [state] = rows;
-  return { ...state!, runs: new Map(state!.runs.map((row) => [row.run, row])), asked: new Set(runs) };
-}
-
-const isStale = (error: unknown): boolean => (error as { code?: string }).code === STALE_APPEND;
-
-/** Like `Promise.all`, but throws the first error only after all statements are answered. */
-async function allSettled<T extends readonly Promise<unknown>[]>(
-  statements: T,
-): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
-  await Promise.allSettled(statements);
-  return Promise.all(statements);
-}
-
 function draftEvents(
   draft: Draft,
-  row: RunRow,
+  row: RunPosition,
   events: readonly NewEvent[],
   encoded: readonly string[],
 ): StoredEvent[] {
@@ -662,23 +573,4 @@ function draftEvents(
   if (stored.length > 0) draft.runs.set(run, { ...row, last: row.last + stored.length });
   draft.stored.push(...stored);
   return stored;
-}
-
-const INSERT_EVENTS = `INSERT INTO tutti.events (seq, run, run_seq, type, data, at, version)
-  SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::integer[])`;
-
-/** The values of `INSERT_EVENTS`. */
-function columnsOf(events: readonly EventRow[]): unknown[] {
-  const names = ["seq", "run", "run_seq", "type", "data", "at", "version"] as const;
-  return names.map((name) => events.map((event) => event[name]));
-}
-
-async function removeRun(client: SqlClient, { n, run, at, seq }: Removal): Promise<void> {
-  // A removed event belongs to no run. The negative `seq` keeps (run, run_seq) unique.
-  await client.query(
-    "UPDATE tutti.events SET run = '', run_seq = -seq, type = $1, data = '{}', at = $2 WHERE run = $3 AND seq <= $4",
-    [REMOVED, at, run, seq],
-  );
-  await client.query("DELETE FROM tutti.runs WHERE run = $1", [run]);
-  await client.query("INSERT INTO tutti.removals VALUES ($1, $2, $3, $4)", [n, run, at, seq]);
 }

@@ -69,6 +69,8 @@ export class Replica {
 
   /** Adds events after `lastSeq` and removals after `removals`, both ascending and without a gap. */
   extend(events: readonly EventRow[], removals: readonly Removal[]): void {
+    const lastSeq = events.at(-1)?.seq ?? this.#lastSeq;
+    const lastRemoval = removals.at(-1)?.n ?? this.#removals;
     this.#lastSeq = null;
     this.#removals = null;
     this.#change(() => {
@@ -81,8 +83,8 @@ export class Replica {
       while (next < events.length) this.#insert(events[next++]!);
     });
     // `events` and `removals` are in ascending order, so the last one has the highest number.
-    this.#lastSeq = events.at(-1)?.seq ?? null;
-    this.#removals = removals.at(-1)?.n ?? null;
+    this.#lastSeq = lastSeq;
+    this.#removals = lastRemoval;
   }
 
   #insert({ seq, run, run_seq, type, data, at, version = 1 }: EventRow): void {

@@ -6,7 +6,7 @@ interface SqlResult<Row> {
 }
 
 /** The database parses and plans a `PreparedQuery` once per connection. `name` stands for `text`. */
-interface PreparedQuery {
+export interface PreparedQuery {
   name: string;
   text: string;
   values: unknown[];
@@ -33,3 +33,6 @@ export interface SqlConnection extends SqlClient {
   on(event: "end" | "error", listener: () => void): this;
   end(): Promise<void>;
 }
+
+/** Texts as a value that is a JSON array. `pg` takes three times as long as `JSON.stringify` to write them as an array. */
+export const textArray = (parameter: number): string => `ARRAY(SELECT json_array_elements_text($${parameter}::json))`;
