@@ -8,10 +8,10 @@
 // 3. One statement reads the state, the replies and the signals of all attempts with news. So all signals of an attempt
 //    that is over are seen.
 import { z } from "zod";
-import { HOST_CHANNEL, SIGNAL_PAGE_BYTES } from "./host-tables.ts";
+import { SIGNAL_PAGE, SIGNAL_PAGE_BYTES } from "./host-tables.ts";
 import { QueryBatch } from "./query-batch.ts";
 import { asTuttiError, ERRORS, TuttiError, type ErrorCode } from "../schema/error.ts";
-import type { SqlPool } from "../store/postgres/sql-client.ts";
+import { textArray, type SqlPool } from "../store/postgres/sql-client.ts";
 
 export type Reply = { ok: unknown } | { error: { code: ErrorCode; message: string; details?: unknown } };
 
@@ -73,13 +73,11 @@ interface AwaitedAttempt {
 
 interface NewsRow {
   key: string;
-  kind: "state" | "reply" | "signal";
+  /** An attempt that is over, or was removed, has a row with the reason. */
+  kind: "over" | "reply" | "signal";
   n: number | null;
-  body: string;
-  reason: string | null;
+  body: string | null;
 }
-
-const PAGE = 500;
 
 interface FleetCallsOptions {
   pool: SqlPool;
@@ -127,19 +125,8 @@ export class FleetCalls {
     const { rows } = await this.#options.query(() =>
       this.#options.pool.query<StoredCall>({
         name: "tutti requests",
-        text: `WITH locked AS (SELECT key, host, state, reason FROM tutti_hosts.attempt WHERE key = ANY($1) ORDER BY key FOR SHARE),
-              added AS (
-                INSERT INTO tutti_hosts.request (key, name, body)
-                SELECT g.key, g.name, g.body FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS g (key, name, body, i)
-                  JOIN locked USING (key) ORDER BY g.i
-                ON CONFLICT (key, name) DO UPDATE SET name = excluded.name RETURNING n, key, name, reply)
-         SELECT added.*, state, reason,
-                EXISTS (SELECT 1 FROM tutti_hosts.request r WHERE r.key = added.key AND r.name = 'remove' AND r.reply LIKE '{"ok"%') AS "isRemoved",
-                (SELECT count(tutti_hosts.notify_keys('${HOST_CHANNEL}' || host, keys)) FROM (
-                   SELECT host, array_agg(key) AS keys FROM added JOIN locked USING (key)
-                    WHERE host IS NOT NULL AND reply IS NULL GROUP BY host) AS woken)
-           FROM added JOIN locked USING (key)`,
-        values: [column("key"), column("name"), column("body")],
+        text: `SELECT * FROM tutti_hosts.store_requests($1, $2, ${textArray(3)})`,
+        values: [column("key"), column("name"), JSON.stringify(column("body"))],
       }),
     );
     const stored = new Map(rows.map((row) => [nameOf(row), row]));
@@ -249,11 +236,8 @@ export class FleetCalls {
     this.#due = new Set();
     if (due.length === 0) return;
     try {
-      const rows = await this.#news(due);
-      for (const [key, news] of Map.groupBy(rows, (row) => row.key)) this.#receive(key, news);
-      // An attempt without a row was removed.
-      const found = new Set(rows.map((row) => row.key));
-      for (const key of due) if (!found.has(key)) this.#receive(key, []);
+      const news = Map.groupBy(await this.#news(due), (row) => row.key);
+      for (const key of due) this.#receive(key, news.get(key) ?? []);
     } catch (error) {
       // The server has left, or the attempts are read again by `readAll`.
       if (this.#failure) return;
@@ -269,15 +253,7 @@ export class FleetCalls {
     const { rows } = await this.#options.query(() =>
       this.#options.pool.query<NewsRow>({
         name: "tutti news",
-        text: `SELECT key, 'state' AS kind, NULL::bigint AS n, state AS body, reason FROM tutti_hosts.attempt WHERE key = ANY($1)
-         UNION ALL
-         SELECT key, 'reply', n, reply, NULL FROM tutti_hosts.request WHERE n = ANY($2) AND reply IS NOT NULL
-         UNION ALL
-         (SELECT u.key, 'signal', s.at, s.body, NULL FROM unnest($3::text[], $4::bigint[]) AS u (key, after),
-            LATERAL (SELECT at, body FROM (
-              SELECT at, body, sum(octet_length(body)) OVER (ORDER BY at) - octet_length(body) AS before FROM (
-                SELECT at, body FROM tutti_hosts.signal WHERE key = u.key AND at > u.after ORDER BY at LIMIT ${PAGE}) AS page) AS summed
-              WHERE before < ${SIGNAL_PAGE_BYTES}) AS s)`,
+        text: "SELECT * FROM tutti_hosts.news($1, $2, $3, $4)",
         values: [due, calls, followed, after],
       }),
     );
@@ -287,19 +263,18 @@ export class FleetCalls {
   #receive(key: string, news: readonly NewsRow[]): void {
     const awaited = this.#awaited.get(key);
     if (!awaited) return;
-    const state = news.find(({ kind }) => kind === "state");
-    const isOver = state === undefined || state.body === "over";
-    const replies = new Map(news.flatMap(({ kind, n, body }) => (kind === "reply" ? [[n!, body]] : [])));
+    const over = news.find(({ kind }) => kind === "over");
+    const replies = new Map(news.flatMap(({ kind, n, body }) => (kind === "reply" ? [[n!, body!]] : [])));
     for (const call of awaited.calls) {
       const reply = replies.get(call.n);
-      if (reply === undefined && !isOver) continue;
+      if (reply === undefined && !over) continue;
       awaited.calls.delete(call);
-      if (reply === undefined) call.reject(hostLost(state?.reason ?? null));
+      if (reply === undefined) call.reject(hostLost(over!.body));
       else call.resolve(readReply(reply));
     }
     const { follower } = awaited;
-    const rows = news.flatMap(({ kind, n, body }) => (kind === "signal" ? [{ at: n!, body }] : []));
-    if (follower) this.#page(key, follower, rows, isOver ? (state?.reason ?? "its session was removed") : null);
+    const rows = news.flatMap(({ kind, n, body }) => (kind === "signal" ? [{ at: n!, body: body! }] : []));
+    if (follower) this.#page(key, follower, rows, over ? (over.body ?? "its session was removed") : null);
     this.#settle(key);
   }
 
@@ -307,7 +282,7 @@ export class FleetCalls {
     rows.sort((a, b) => a.at - b.at);
     follower.after = rows.at(-1)?.at ?? follower.after;
     const bytes = rows.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
-    const isLast = rows.length < PAGE && bytes < SIGNAL_PAGE_BYTES;
+    const isLast = rows.length < SIGNAL_PAGE && bytes < SIGNAL_PAGE_BYTES;
     if (!isLast) this.#due.add(key);
     if (follower.isBehind || rows.length > 0 || over !== null) follower.receive({ rows, isLast, over });
     follower.isNew = false;

@@ -22,6 +22,7 @@ import type { StoredEvent } from "../schema/event.ts";
 import type { HostLabels } from "../schema/task.ts";
 import { OUTSIDE } from "../schema/team/roles.ts";
 import type { Database } from "../store/postgres/database.ts";
+import type { AppendedCall } from "../store/postgres/postgres-store.ts";
 import type { SqlClient } from "../store/postgres/sql-client.ts";
 import type { Parcel } from "../workspace/exchange/exchange.ts";
 import type { World } from "../world.ts";
@@ -67,6 +68,12 @@ interface PlacedAttempt extends Pick<AttemptRow, "key" | "run" | "session"> {
   /** Null for an attempt that stays here. */
   queue: string | null;
   job: string;
+}
+
+interface Placement {
+  hasReadyHost: boolean;
+  /** The queues whose attempts wait for a host. */
+  waiting: string[];
 }
 
 const WAITING = { state: "waiting", server: null };
@@ -230,8 +237,8 @@ export class Fleet {
   }
 
   /** Other agents than `BUILT_IN_AGENTS` are commands, of which a host does not know whether it has them. */
-  async #needsOf(client: SqlClient, run: string, agent: string | undefined): Promise<HostNeeds> {
-    const sandbox = this.#sandboxes.get(run) ?? (await hasSandbox(client, run));
+  async #needsOf(run: string, agent: string | undefined): Promise<HostNeeds> {
+    const sandbox = this.#sandboxes.get(run) ?? (await hasSandbox(this.#options.database.pool, run));
     this.#sandboxes.set(run, sandbox);
     return {
       ...(agent !== undefined && BUILT_IN_AGENTS.includes(agent) ? { agents: [agent] } : {}),
@@ -278,11 +285,13 @@ export class Fleet {
    * Places the attempts that `events` start, in the transaction that stores these. An attempt without labels stays here
    * while no ready host fits it.
    */
-  async extend(client: SqlClient, events: readonly StoredEvent[]): Promise<Promise<unknown>[]> {
+  async extend(events: readonly StoredEvent[]): Promise<AppendedCall | null> {
+    // The first event of a run names its sandbox. It may be stored together with the start of a session.
+    for (const { run, runSeq, data } of events) if (run && runSeq === 1) this.#sandboxes.set(run, isOn(data));
     const started = events.flatMap((event) =>
       event.type === "main:spawning" || event.type === "worker:spawning" ? [event] : [],
     );
-    if (started.length === 0) return [];
+    if (started.length === 0) return null;
     const room = await this.#room();
     let plain = 0;
     const placed: PlacedAttempt[] = [];
@@ -295,22 +304,20 @@ export class Fleet {
       // Another process plays the session of a role with `OUTSIDE`, and its workspace is here.
       const isOffered = agent !== OUTSIDE && (isLabelled || plain < room);
       if (isOffered && !isLabelled) plain += 1;
-      const queue = isOffered ? await this.#jobs.queueFor(labels, await this.#needsOf(client, run, agent)) : null;
+      const queue = isOffered ? await this.#jobs.queueFor(labels, await this.#needsOf(run, agent)) : null;
       placed.push({ key, run, session, task, queue, job: randomUUID() });
     }
-    return [this.#place(client, placed)];
+    return {
+      name: "tutti_hosts.place",
+      values: [this.#options.server, JSON.stringify(placed)],
+      // The sessions are used only after the commit. A repeated transaction places them again.
+      returned: (value) => this.#placed(placed, value as Placement),
+    };
   }
 
-  async #place(client: SqlClient, placed: readonly PlacedAttempt[]): Promise<void> {
+  #placed(placed: readonly PlacedAttempt[], { hasReadyHost, waiting }: Placement): void {
     const { server } = this.#options;
-    const { rows } = await client.query<{ placed: { hasReadyHost: boolean; waiting: string[] } }>({
-      name: "tutti place",
-      text: "SELECT tutti_hosts.place($1, $2) AS placed",
-      values: [server, JSON.stringify(placed)],
-    });
-    const { hasReadyHost, waiting } = rows[0]!.placed;
     this.#hasReadyHost = hasReadyHost;
-    // The sessions are used only after the commit. A repeated transaction places them again.
     for (const { queue, ...attempt } of placed) {
       const place = queue !== null && waiting.includes(queue) ? WAITING : { state: "here", server };
       this.#remember({ ...attempt, ...place, archived: false }, new Set());
@@ -444,19 +451,15 @@ export class Fleet {
   }
 
   async #finish(attempts: readonly { key: string; reason: string }[]): Promise<void[]> {
-    const { rows } = await this.#query(() =>
-      this.#options.database.pool.query<EndedRow>(
-        // The output of a check may contain secrets; the log has it without them.
-        `WITH cleared AS (
-           UPDATE tutti_hosts.request SET reply = NULL WHERE key = ANY($1) AND name LIKE 'runCheck %')
-         UPDATE tutti_hosts.attempt a SET state = 'over', reason = coalesce(a.reason, f.reason) FROM (
-           SELECT a.key, g.reason FROM tutti_hosts.attempt a JOIN unnest($1::text[], $2::text[]) AS g (key, reason) USING (key)
-            WHERE a.state <> 'here' ORDER BY a.key FOR UPDATE OF a) AS f
-          WHERE a.key = f.key RETURNING a.key, a.queue, a.job AS id, ${NOTIFY_OVER}`,
-        [attempts.map(({ key }) => key), attempts.map(({ reason }) => reason)],
-      ),
+    const keys = attempts.map(({ key }) => key);
+    await this.#query(() =>
+      this.#options.database.pool.query({
+        name: "tutti finish",
+        text: "SELECT tutti_hosts.finish($1, $2)",
+        values: [keys, attempts.map(({ reason }) => reason)],
+      }),
     );
-    await this.#endJobs(rows);
+    this.#calls.noticed(...keys);
     return attempts.map(() => {});
   }
 
@@ -553,13 +556,14 @@ export class Fleet {
   }
 }
 
-/** The first event of a run names its sandbox. */
+const isOn = (data: object): boolean => "sandbox" in data && data.sandbox === "on";
+
 async function hasSandbox(client: SqlClient, run: string): Promise<boolean> {
   const { rows } = await client.query<{ data: string }>(
     "SELECT data FROM tutti.events WHERE run = $1 ORDER BY run_seq LIMIT 1",
     [run],
   );
-  return rows[0] !== undefined && (JSON.parse(rows[0].data) as { sandbox?: string }).sandbox === "on";
+  return rows[0] !== undefined && isOn(JSON.parse(rows[0].data) as object);
 }
 
 const FUNCTIONS_HASH = createHash("sha256").update(HOST_FUNCTIONS_SQL).digest("hex");

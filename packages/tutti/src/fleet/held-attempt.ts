@@ -60,6 +60,8 @@ const COLLECTED: ReadonlySet<SessionSignal["type"]> = new Set([
   "other",
 ]);
 const TRANSCRIPT_PAGE = 200;
+/** Without a reason, `abort` creates an exception with a stack trace, for every attempt. */
+const ENDED = "the attempt has ended";
 
 export class HeldAttempt {
   readonly #options: HeldAttemptOptions;
@@ -186,7 +188,7 @@ export class HeldAttempt {
     const clone = join(clones, createHash("sha256").update(remote).digest("hex").slice(0, 20));
     await exchange.openClone(clone);
     const cwd = join(clone, prefix);
-    await mkdir(cwd, { recursive: true });
+    if (prefix !== "") await mkdir(cwd, { recursive: true });
     const missing = await this.#fetch(cwd, remote, start, bundle);
     if (missing) return { missing };
     const prepared = await workspaces.prepare(cwd, key, start, { only });
@@ -340,14 +342,14 @@ export class HeldAttempt {
   /** Stops reading requests. The session continues under its keeper. */
   async leave(): Promise<void> {
     this.#session?.leave();
-    this.#over.abort();
+    this.#over.abort(ENDED);
     this.#options.traffic.remove(this.key);
     await this.#served;
   }
 
   #end(): void {
     if (this.#over.signal.aborted) return;
-    this.#over.abort();
+    this.#over.abort(ENDED);
     this.#options.traffic.remove(this.key);
     this.#options.onOver();
   }

@@ -6,8 +6,7 @@
 // 2. `own_host` identifies the host by its login. Only a login with the rights of the owner may name a host by its id.
 // 3. A report counts only with the token that `host_sync` gave for the attempt, while the host holds the attempt. So a
 //    late or repeated report changes nothing.
-// 4. Jobs are handed out by pg-boss: `queue.claim` and `queue.insertion` are its own statements that claim the next jobs of
-//    a queue and insert some.
+// 4. Jobs are handed out by pg-boss: `claim_jobs`, `insert_jobs` and `end_jobs` are its own statements; see `JobQueue`.
 // 5. A transaction locks attempts in the order of their keys, so that no two of them wait for each other.
 // 6. A host is lost only after the lease that its last beat got, `host.lease_ms`. A server that starts with a shorter one
 //    changes `setting`, and each host gets it with its next beat.
@@ -32,15 +31,13 @@ export const HOST_CHANNEL = "tutti_host_";
 /** Hosts notify servers on `REPORTS`. The payload is the keys of the attempts with new reports, one per line. */
 export const REPORTS = "tutti_reports";
 
-/** `host_sync` replaces `CLAIM_LIMIT` in `queue.claim` by the number of jobs that it claims. */
-export const CLAIM_LIMIT = 746_190_700;
-
 /** `host_sync` returns at most `REQUEST_PAGE` requests of an attempt. */
 export const REQUEST_PAGE = 100;
 
-/** A host that reports a longer signal ends its session. `FleetCalls` reads about `SIGNAL_PAGE_BYTES` at once. */
+/** A host that reports a longer signal ends its session. `news` returns about `SIGNAL_PAGE_BYTES` at once. */
 export const MAX_SIGNAL_BYTES = 64 * 1024 * 1024;
 export const SIGNAL_PAGE_BYTES = 4 * 1024 * 1024;
+export const SIGNAL_PAGE = 500;
 
 const TOO_LONG = JSON.stringify({
   type: "gone",
@@ -51,6 +48,10 @@ const TOO_LONG = JSON.stringify({
 const MAX_AWAY = "1 hour";
 
 export const IS_READY = "NOT host.removed AND NOT host.drained AND NOT host.leaving AND tutti_hosts.is_alive(host.*)";
+
+/** Whether the host has removed the workspace of the attempt `row`. Not a function: PostgreSQL would plan it at each call. */
+const isRemoved = (row: string): string =>
+  `coalesce((SELECT r.reply LIKE '{"ok"%' FROM request r WHERE r.key = ${row}.key AND r.name = 'remove'), false)`;
 
 /** `HOST_FUNCTIONS` are all that a host's login may execute. */
 export const HOST_FUNCTIONS = [
@@ -164,8 +165,25 @@ ${body}
 END $function$;
 `;
 
-/** PostgreSQL would plan the statements of `host_sync` anew at most calls, which takes a quarter of their time. */
-const KEEP_PLANS = `ALTER FUNCTION tutti_hosts.host_sync(text, json, integer) SET plan_cache_mode = force_generic_plan;`;
+/**
+ * PostgreSQL would plan the statements of these functions anew at most calls, which takes a quarter of their time. A kept
+ * plan is made from the statistics of tables that were empty a moment ago, so it may only look up rows by their keys.
+ */
+const KEEP_PLANS = [
+  "host_sync(text, json, integer)",
+  "place(text, json)",
+  "store_requests(text[], text[], text[])",
+  "news(text[], bigint[], text[], bigint[])",
+  "finish(text[], text[])",
+]
+  .flatMap((each) =>
+    [
+      "plan_cache_mode = force_generic_plan",
+      "jit = off",
+      ...["seqscan", "bitmapscan", "hashjoin", "mergejoin", "material"].map((way) => `enable_${way} = off`),
+    ].map((setting) => `ALTER FUNCTION tutti_hosts.${each} SET ${setting};`),
+  )
+  .join("\n");
 
 /** `HOST_FUNCTIONS_SQL` runs at a start after which the functions match the version of the server (`setting.functions`). */
 export const HOST_FUNCTIONS_SQL = [
@@ -194,10 +212,15 @@ export const HOST_FUNCTIONS_SQL = [
   `CREATE OR REPLACE FUNCTION tutti_hosts.fits(h tutti_hosts.host, q tutti_hosts.queue) RETURNS boolean
    LANGUAGE sql IMMUTABLE AS $function$ SELECT h.labels @> q.labels AND h.facts @> q.needs $function$;`,
   // PostgreSQL limits a payload to 8,000 bytes.
-  `CREATE OR REPLACE FUNCTION tutti_hosts.notify_keys(p_channel text, p_keys text[]) RETURNS void LANGUAGE sql AS $function$
-     SELECT pg_notify(p_channel, string_agg(key, E'\\n'))
-       FROM unnest(p_keys) WITH ORDINALITY AS k (key, i) GROUP BY CASE WHEN octet_length(array_to_string(p_keys, ' ')) < 7000 THEN 0 ELSE i END
-   $function$;`,
+  `CREATE OR REPLACE FUNCTION tutti_hosts.notify_keys(p_channel text, p_keys text[]) RETURNS void LANGUAGE plpgsql AS $function$
+   DECLARE key text; keys text := array_to_string(p_keys, E'\\n');
+   BEGIN
+     IF octet_length(keys) BETWEEN 1 AND 7000 THEN
+       PERFORM pg_notify(p_channel, keys);
+     ELSE
+       FOREACH key IN ARRAY p_keys LOOP PERFORM pg_notify(p_channel, key); END LOOP;
+     END IF;
+   END $function$;`,
   define(
     "holds(p_host text, p_key text, p_token text)",
     "boolean",
@@ -240,8 +263,7 @@ export const HOST_FUNCTIONS_SQL = [
     "integer",
     `
   -- An attempt that its host has removed needs no room, although its server has not finished it yet.
-  RETURN (SELECT h.capacity - (SELECT count(*) FROM attempt a WHERE a.host = h.id AND a.state = 'held' AND NOT EXISTS (
-            SELECT 1 FROM request r WHERE r.key = a.key AND r.name = 'remove' AND r.reply LIKE '{"ok"%'))
+  RETURN (SELECT h.capacity - (SELECT count(*) FROM attempt a WHERE a.host = h.id AND a.state = 'held' AND NOT ${isRemoved("a")})
             FROM host h WHERE h.id = p_host);`,
   ),
   define(
@@ -249,8 +271,9 @@ export const HOST_FUNCTIONS_SQL = [
     "text[]",
     `
   -- An idle host locks nothing, so that it causes no write.
-  SELECT count(*) INTO waiting FROM attempt a JOIN queue q ON q.name = a.queue
-    WHERE a.state = 'waiting' AND fits(own, q.*);
+  SELECT coalesce(sum(w.attempts), 0) INTO waiting FROM queue q,
+    LATERAL (SELECT count(*) AS attempts FROM attempt a WHERE a.queue = q.name AND a.state = 'waiting') AS w
+    WHERE fits(own, q.*);
   IF waiting = 0 OR own.drained OR own.leaving THEN RETURN keys; END IF;
   -- Two calls of one host must not exceed its capacity together.
   PERFORM 1 FROM host WHERE id = own.id FOR UPDATE;
@@ -261,13 +284,9 @@ export const HOST_FUNCTIONS_SQL = [
     SELECT 1 FROM attempt a WHERE a.queue = q.name AND a.state = 'waiting') ORDER BY q.name LOOP
     LOOP
       EXIT WHEN wanted <= 0;
-      jobs := '{}';
-      claims := '{}';
       asked := wanted;
-      FOR claimed IN EXECUTE replace(source.claim, '${CLAIM_LIMIT}', asked::text) LOOP
-        jobs := jobs || claimed.id;
-        claims := claims || (claimed.data->>'key');
-      END LOOP;
+      SELECT coalesce(array_agg(c.job), '{}'), coalesce(array_agg(c.attempt), '{}') INTO jobs, claims
+        FROM claim_jobs(source.name, asked) AS c;
       EXIT WHEN cardinality(claims) = 0;
       -- A job without a waiting attempt was cancelled.
       WITH ordered AS (
@@ -282,7 +301,7 @@ export const HOST_FUNCTIONS_SQL = [
     END LOOP;
   END LOOP;
   RETURN keys;`,
-    "keys text[] := '{}'; waiting numeric; wanted integer; asked integer; source queue; claimed record; jobs uuid[]; claims text[];",
+    "keys text[] := '{}'; waiting numeric; wanted integer; asked integer; source queue; jobs uuid[]; claims text[];",
   ),
   // Adds attempts in the transaction of the event that starts them. One with a `queue` waits for a host, unless no ready
   // host fits it and it has no labels: then it stays here.
@@ -301,36 +320,94 @@ export const HOST_FUNCTIONS_SQL = [
   FOR source IN SELECT q.* FROM queue q WHERE q.name = ANY (waiting) ORDER BY q.name LOOP
     SELECT json_agg(json_build_object('id', p.job, 'data', json_build_object('key', p.key))) INTO jobs
       FROM json_to_recordset(p_attempts) AS p (key text, queue text, job uuid) WHERE p.queue = source.name;
-    EXECUTE source.insertion USING jobs;
-    -- Wakes as many hosts with room as there are jobs, at the commit. Waking all of a large fleet would cost more than the
-    -- jobs.
-    PERFORM pg_notify('${HOST_CHANNEL}' || chosen.id, '') FROM (
-      SELECT id FROM host WHERE ${IS_READY} AND fits(host.*, source) AND room(id) > 0
-       ORDER BY random() LIMIT json_array_length(jobs)) AS chosen;
+    PERFORM insert_jobs(source.name, jobs::text);
   END LOOP;
   RETURN json_build_object(
     'hasReadyHost', EXISTS (SELECT 1 FROM host WHERE ${IS_READY}),
     'waiting', to_json(waiting));`,
     "waiting text[]; source queue; jobs json;",
   ),
+  // Wakes as many hosts with room as there are attempts that wait. Waking all of a large fleet would cost more than the
+  // jobs. It is called with the first request of an attempt: a host that came earlier would have to wait for the request.
+  define(
+    "wake_hosts(p_keys text[])",
+    "void",
+    `
+  PERFORM pg_notify('${HOST_CHANNEL}' || chosen.id, '')
+    FROM (SELECT queue, count(*) AS attempts FROM attempt WHERE key = ANY (p_keys) AND state = 'waiting' GROUP BY queue) AS w
+    JOIN queue q ON q.name = w.queue,
+    LATERAL (SELECT id FROM host WHERE ${IS_READY} AND fits(host.*, q.*) AND room(id) > 0
+              ORDER BY random() LIMIT w.attempts) AS chosen;`,
+  ),
+  define(
+    "store_requests(p_keys text[], p_names text[], p_bodies text[])",
+    'TABLE (n bigint, key text, name text, reply text, state text, reason text, "isRemoved" boolean)',
+    `
+  RETURN QUERY WITH locked AS (SELECT key, state, reason FROM attempt WHERE key = ANY (p_keys) ORDER BY key FOR SHARE),
+    added AS (
+      INSERT INTO request (key, name, body)
+      SELECT g.key, g.name, CASE WHEN state = 'over' THEN '{}' ELSE g.body END
+        FROM unnest(p_keys, p_names, p_bodies) WITH ORDINALITY AS g (key, name, body, i) JOIN locked USING (key) ORDER BY g.i
+      ON CONFLICT (key, name) DO UPDATE SET name = excluded.name RETURNING n, key, name, reply)
+    SELECT a.n, a.key, a.name, a.reply, l.state, l.reason, ${isRemoved("a")} FROM added a JOIN locked l USING (key);
+  PERFORM notify_keys('${HOST_CHANNEL}' || held.host, held.keys)
+    FROM (SELECT host, array_agg(key) AS keys FROM attempt WHERE key = ANY (p_keys) AND state = 'held' GROUP BY host) AS held;
+  PERFORM wake_hosts(p_keys);`,
+  ),
+  // All of it has one snapshot, so no signal of an attempt that is over is missed.
+  define(
+    "news(p_keys text[], p_calls bigint[], p_followed text[], p_after bigint[])",
+    "TABLE (key text, kind text, n bigint, body text)",
+    `
+  RETURN QUERY SELECT k.key, 'over', NULL::bigint, a.reason FROM unnest(p_keys) AS k (key) LEFT JOIN attempt a USING (key)
+      WHERE a.key IS NULL OR a.state = 'over'
+    UNION ALL
+    SELECT key, 'reply', n, reply FROM request WHERE n = ANY (p_calls) AND reply IS NOT NULL
+    UNION ALL
+    (SELECT u.key, 'signal', s.at, s.body FROM unnest(p_followed, p_after) AS u (key, after),
+       LATERAL (SELECT at, body FROM (
+         SELECT at, body, sum(octet_length(body)) OVER (ORDER BY at) - octet_length(body) AS before FROM (
+           SELECT at, body FROM signal WHERE key = u.key AND at > u.after ORDER BY at LIMIT ${SIGNAL_PAGE}) AS page) AS summed
+         WHERE before < ${SIGNAL_PAGE_BYTES}) AS s);`,
+  ),
+  // The requests are removed with their content: prompts and the output of checks may contain secrets.
+  define(
+    "finish(p_keys text[], p_reasons text[])",
+    "void",
+    `
+  PERFORM 1 FROM attempt WHERE key = ANY (p_keys) AND state <> 'here' ORDER BY key FOR UPDATE;
+  DELETE FROM request WHERE key = ANY (p_keys);
+  UPDATE attempt SET state = 'over', reason = coalesce(attempt.reason, f.reason)
+    FROM unnest(p_keys, p_reasons) AS f (key, reason) WHERE attempt.key = f.key AND attempt.state <> 'here';
+  FOR ended IN SELECT queue, array_agg(job) AS jobs FROM attempt
+    WHERE key = ANY (p_keys) AND queue IS NOT NULL AND job IS NOT NULL GROUP BY queue ORDER BY queue LOOP
+    PERFORM end_jobs(ended.queue, ended.jobs);
+  END LOOP;`,
+    "ended record;",
+  ),
   define(
     "host_sync(p_id text, p_reports json, p_take integer)",
     "json",
     `
   own := own_host(p_id);
+  -- The reports are parsed once: their signals and replies are most of the call.
+  SELECT array_agg(r.key), array_agg(r.token), array_agg(r.after), array_agg(r."hasNews"),
+         array_agg(r.signals), array_agg(r.entries), array_agg(r.replies)
+    INTO keys, tokens, afters, news, signals, entries, replies
+    FROM json_to_recordset(p_reports) AS r (key text, token text, after bigint, "hasNews" boolean, signals json, entries json, replies json);
   -- A host that only reads locks nothing.
   SELECT coalesce(array_agg(key), '{}') INTO reported FROM (
-    SELECT a.key FROM json_to_recordset(p_reports) AS r (key text, token text, "hasNews" boolean) JOIN attempt a USING (key)
+    SELECT a.key FROM unnest(keys, tokens, news) AS r (key, token, "hasNews") JOIN attempt a USING (key)
      WHERE r."hasNews" AND a.host = own.id AND a.token = r.token AND a.state = 'held' ORDER BY a.key FOR SHARE OF a) AS locked;
   IF cardinality(reported) > 0 THEN
     INSERT INTO signal SELECT r.key, s.at, CASE WHEN octet_length(s.body) > ${MAX_SIGNAL_BYTES} THEN '${TOO_LONG}' ELSE s.body END
-      FROM json_to_recordset(p_reports) AS r (key text, signals json), json_to_recordset(r.signals) AS s (at bigint, body text)
+      FROM unnest(keys, signals) AS r (key, signals), json_to_recordset(r.signals) AS s (at bigint, body text)
       WHERE r.key = ANY (reported) ON CONFLICT DO NOTHING;
     INSERT INTO entry SELECT r.key, e.n, e.body
-      FROM json_to_recordset(p_reports) AS r (key text, entries json), json_to_recordset(r.entries) AS e (n integer, body text)
+      FROM unnest(keys, entries) AS r (key, entries), json_to_recordset(r.entries) AS e (n integer, body text)
       WHERE r.key = ANY (reported) ON CONFLICT (key, n) DO UPDATE SET body = excluded.body;
     UPDATE request SET reply = p.reply
-      FROM json_to_recordset(p_reports) AS r (key text, replies json), json_to_recordset(r.replies) AS p (n bigint, reply text)
+      FROM unnest(keys, replies) AS r (key, replies), json_to_recordset(r.replies) AS p (n bigint, reply text)
       WHERE r.key = ANY (reported) AND request.n = p.n AND request.key = r.key AND request.reply IS NULL;
     PERFORM notify_keys('${REPORTS}', reported);
   END IF;
@@ -339,14 +416,15 @@ export const HOST_FUNCTIONS_SQL = [
   RETURN json_build_object(
     'taken', (SELECT coalesce(json_agg(json_build_object('key', key, 'run', run, 'session', session, 'token', token)), '[]')
                 FROM attempt WHERE key = ANY (taken)),
-    'more', cardinality(taken) > 0 AND EXISTS (
+    'more', p_take > 0 AND EXISTS (
       SELECT 1 FROM attempt a JOIN queue q ON q.name = a.queue WHERE a.state = 'waiting' AND fits(own, q.*)),
     'requests', (SELECT coalesce(json_agg(json_build_object('key', r.key, 'n', r.n, 'request', r.body::json, 'done', r.reply IS NOT NULL) ORDER BY r.n), '[]')
-                FROM (SELECT a.key, p.after FROM json_to_recordset(p_reports) AS p (key text, token text, after bigint) JOIN attempt a USING (key)
+                FROM (SELECT a.key, p.after FROM unnest(keys, tokens, afters) AS p (key, token, after) JOIN attempt a USING (key)
                        WHERE a.host = own.id AND a.token = p.token AND a.state = 'held'
                       UNION ALL SELECT each, 0 FROM unnest(taken) AS each) AS w,
-                     LATERAL (SELECT * FROM request WHERE request.key = w.key AND n > w.after ORDER BY n LIMIT ${REQUEST_PAGE}) AS r));`,
-    "own host; reported text[]; taken text[];",
+                     LATERAL (SELECT * FROM request WHERE request.key = w.key AND n > w.after ORDER BY n + 0 LIMIT ${REQUEST_PAGE}) AS r));`,
+    `own host; reported text[]; taken text[]; keys text[]; tokens text[]; afters bigint[]; news boolean[];
+     signals json[]; entries json[]; replies json[];`,
   ),
   KEEP_PLANS,
   define(

@@ -1,9 +1,8 @@
 // `JobQueue` hands attempts out as jobs of pg-boss, one queue per set of labels and needs. pg-boss alone decides which job is
 // claimed next. Its own retries are off: a new attempt is a decision of the run.
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { PgBoss } from "pg-boss";
 import type { HostNeeds } from "./host-link.ts";
-import { CLAIM_LIMIT } from "./host-tables.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { HostLabels } from "../schema/task.ts";
 import { isMissingPackage, missingPackages } from "../store/postgres/load-pg.ts";
@@ -14,13 +13,18 @@ import { isMissingPackage, missingPackages } from "../store/postgres/load-pg.ts"
  */
 const EXPIRE = 23 * 3600;
 const KEEP_ENDED = 3600;
+/** `CLAIM_LIMIT` is any number that is nowhere else in pg-boss's statement that claims jobs. */
+const CLAIM_LIMIT = 746_190_700;
 /** `LOCK` is any constant that no other lock of Tutti has. */
 const LOCK = 7_461_907;
+
+const PLAN_ANEW = "SET plan_cache_mode = force_custom_plan";
 
 export class JobQueue {
   readonly #boss: PgBoss;
   readonly #database: Database;
   readonly #queues = new Map<string, Promise<string>>();
+  #functions: Promise<void> | null = null;
 
   private constructor(boss: PgBoss, database: Database) {
     this.#boss = boss;
@@ -65,25 +69,56 @@ export class JobQueue {
       expireInSeconds: EXPIRE,
       deleteAfterSeconds: KEEP_ENDED,
     });
+    await (this.#functions ??= this.#defineFunctions(name));
     await this.#database.pool.query(
-      `INSERT INTO tutti_hosts.queue (name, labels, needs, claim, insertion) VALUES ($1, $2, $3, $4, $5)
-       ON CONFLICT (name) DO UPDATE SET claim = excluded.claim, insertion = excluded.insertion`,
-      [name, labels, needs, await this.#claimStatement(name), await this.#insertStatement(name)],
+      `INSERT INTO tutti_hosts.queue (name, labels, needs, claim) VALUES ($1, $2, $3, '') ON CONFLICT (name) DO NOTHING`,
+      [name, labels, needs],
     );
     return name;
   }
 
   /**
-   * The SQL with which pg-boss claims jobs. Logins of hosts have no access to the jobs, so `host_sync` executes this
-   * `statement` for them, with the number of jobs in place of `CLAIM_LIMIT`.
+   * Makes functions of pg-boss's own statements, which differ between queues only by the `name`. Logins of hosts have no
+   * access to the jobs, so `host_sync` calls the functions for them. A kept plan of `claim_jobs` or `end_jobs` would be one
+   * for a table without jobs, and would read all of them; `insert_jobs` reads nothing, and inherits `KEEP_PLANS`.
    */
-  #claimStatement(name: string): Promise<string> {
-    return capture((db) => this.#boss.fetch(name, { db, batchSize: CLAIM_LIMIT }));
-  }
-
-  /** Its one parameter is the JSON of the jobs. `place` executes it with the attempts that wait for a host. */
-  #insertStatement(name: string): Promise<string> {
-    return capture((db) => this.#boss.insert(name, [{ data: {} }], { db }));
+  async #defineFunctions(name: string): Promise<void> {
+    const boss = this.#boss;
+    const ofQueue = (statement: string): string => statement.replaceAll(`'${name}'`, "p_queue");
+    const claim = await capture((db) => boss.fetch(name, { db, batchSize: CLAIM_LIMIT }));
+    const insertion = await capture((db) => boss.insert(name, [{ data: {} }], { db }));
+    const ending = await capture((db) => boss.complete(name, [randomUUID()], null, { db, includeQueued: true }));
+    const functions: Record<string, string> = {
+      [`claim_jobs(p_queue text, p_limit integer) RETURNS TABLE (job uuid, attempt text) ${PLAN_ANEW}`]: `
+        FOR each IN ${ofQueue(claim).replace(String(CLAIM_LIMIT), "p_limit")} LOOP
+          job := each.id;
+          attempt := each.data->>'key';
+          RETURN NEXT;
+        END LOOP;`,
+      "insert_jobs(p_queue text, p_jobs text) RETURNS void": `${ofQueue(insertion).replaceAll("$1", "p_jobs")};`,
+      [`end_jobs(p_queue text, p_jobs uuid[]) RETURNS void ${PLAN_ANEW}`]: `
+        FOR each IN ${ending.replaceAll("$1", "p_queue").replaceAll("$2", "p_jobs").replaceAll("$3", "NULL")} LOOP
+        END LOOP;`,
+    };
+    const definitions = Object.entries(functions).map(
+      ([signature, body]) => `CREATE OR REPLACE FUNCTION tutti_hosts.${signature} LANGUAGE plpgsql AS $function$
+        #variable_conflict use_column
+        DECLARE each record;
+        BEGIN ${body}
+        END $function$;`,
+    );
+    const sql = definitions.join("\n");
+    const hash = createHash("sha256").update(sql).digest("hex");
+    const { rows } = await this.#database.pool.query<{ hash: string | null }>(
+      "SELECT obj_description(to_regprocedure('tutti_hosts.end_jobs(text, uuid[])'), 'pg_proc') AS hash",
+    );
+    if (rows[0]!.hash === hash) return;
+    await this.#database.transaction("create the functions of jobs", async (client) => {
+      await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
+      await client.query(sql);
+      await client.query(`COMMENT ON FUNCTION tutti_hosts.end_jobs(text, uuid[]) IS '${hash}'`);
+      await client.query("REVOKE ALL ON ALL FUNCTIONS IN SCHEMA tutti_hosts FROM PUBLIC");
+    });
   }
 
   async end(jobs: readonly { id: string; queue: string }[]): Promise<void> {
@@ -99,7 +134,7 @@ export class JobQueue {
 }
 
 interface CapturingDatabase {
-  executeSql(text: string): Promise<{ rows: never[] }>;
+  executeSql(text: string): Promise<{ rows: { count: string; ids: never[] }[] }>;
 }
 
 /** Returns the statement that `act` would execute. */
@@ -107,7 +142,7 @@ async function capture(act: (db: CapturingDatabase) => Promise<unknown>): Promis
   const statements: string[] = [];
   const executeSql = async (text: string) => {
     statements.push(text);
-    return { rows: [] };
+    return { rows: [{ count: "0", ids: [] }] };
   };
   await act({ executeSql });
   if (statements.length !== 1) throw new Error(`pg-boss executed ${statements.length} statements instead of one.`);

@@ -14,8 +14,8 @@ const headRef = (runId: string): string => `${refPrefix(runId)}head`;
 
 interface UnsharedRefs {
   cwd: string;
-  runId: string;
-  refs: Record<string, string>;
+  /** Commits by ref. A long run collects one for each attempt, so no change may copy them all. */
+  refs: Map<string, string>;
 }
 
 export class SharedWork {
@@ -39,8 +39,9 @@ export class SharedWork {
    */
   async share(cwd: string, runId: string, refs: Record<string, string>, isPushed = false): Promise<void> {
     if (isPushed && this.#fleet.isShared) return this.#fleet.storeParcel(runId, { refs, bundle: null });
-    const unshared = this.#unshared.get(runId)?.refs ?? {};
-    this.#unshared.set(runId, { cwd, runId, refs: { ...unshared, ...refs } });
+    const unshared = this.#unshared.get(runId)?.refs ?? new Map<string, string>();
+    this.#unshared.set(runId, { cwd, refs: unshared });
+    for (const [ref, commit] of Object.entries(refs)) unshared.set(ref, commit);
     if (this.#fleet.isShared) await this.#shareRun(runId).catch(() => {});
   }
 
@@ -49,7 +50,8 @@ export class SharedWork {
   }
 
   async #shareRun(runId: string): Promise<void> {
-    const { cwd, refs } = this.#unshared.get(runId)!;
+    const { cwd, ...unshared } = this.#unshared.get(runId)!;
+    const refs = Object.fromEntries(unshared.refs);
     const remote = await this.#exchange.remoteOf(cwd);
     if (remote === null) return;
     const isPushed = await this.#exchange.push(cwd, remote, refs);
@@ -57,9 +59,9 @@ export class SharedWork {
     const known = isPushed ? [] : [...(await this.#exchange.fetch(cwd, remote)), ...(await this.#sharedCommits(runId))];
     const bundle = isPushed ? null : await this.#exchange.pack(cwd, Object.values(refs), known);
     await this.#fleet.storeParcel(runId, { refs, bundle });
-    const left = Object.entries(this.#unshared.get(runId)!.refs).filter(([ref, commit]) => refs[ref] !== commit);
-    if (left.length === 0) this.#unshared.delete(runId);
-    else this.#unshared.set(runId, { cwd, runId, refs: Object.fromEntries(left) });
+    const left = this.#unshared.get(runId)?.refs;
+    for (const [ref, commit] of Object.entries(refs)) if (left?.get(ref) === commit) left.delete(ref);
+    if (left?.size === 0) this.#unshared.delete(runId);
   }
 
   async #sharedCommits(runId: string): Promise<string[]> {

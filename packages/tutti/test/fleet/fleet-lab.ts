@@ -74,6 +74,25 @@ export class FleetLab extends Lab {
     return id;
   }
 
+  /** From now on, the names of requests are kept, which a server deletes with its attempt. */
+  async recordRequests(): Promise<void> {
+    const statements = [
+      "CREATE TABLE public.requested (n bigint, key text, name text)",
+      `CREATE FUNCTION public.record_request() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         INSERT INTO public.requested VALUES (NEW.n, NEW.key, NEW.name);
+         RETURN NULL;
+       END $$`,
+      "CREATE TRIGGER recorded AFTER INSERT ON tutti_hosts.request FOR EACH ROW EXECUTE FUNCTION public.record_request()",
+    ];
+    for (const statement of statements) await query(this.url, statement);
+  }
+
+  /** The names of all requests of the attempt since `recordRequests`, in their order. */
+  async recordedRequests(key: string): Promise<string[]> {
+    const text = "SELECT name FROM public.requested WHERE key = $1 ORDER BY n";
+    return (await query<{ name: string }>(this.url, text, [key])).map(({ name }) => name);
+  }
+
   /** Resolves when the hosts of these tasks have their first turns. The log has the turn before its host. */
   async untilDelivered(tasks: readonly string[]): Promise<void> {
     const delivered = `SELECT 1 FROM tutti_hosts.request JOIN tutti_hosts.attempt USING (key)

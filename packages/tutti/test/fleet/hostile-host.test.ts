@@ -6,7 +6,7 @@ import { createHostTables } from "../../src/fleet/fleet.ts";
 import { FleetCalls, type SignalPage } from "../../src/fleet/fleet-calls.ts";
 import { HostLink, type HostFacts } from "../../src/fleet/host-link.ts";
 import { readHostSignal } from "../../src/fleet/host-signal.ts";
-import { MAX_SIGNAL_BYTES, SIGNAL_PAGE_BYTES } from "../../src/fleet/host-tables.ts";
+import { HOST_FUNCTIONS, MAX_SIGNAL_BYTES, SIGNAL_PAGE_BYTES } from "../../src/fleet/host-tables.ts";
 import { JobQueue } from "../../src/fleet/job-queue.ts";
 import { addHost } from "../../src/fleet/manage-hosts.ts";
 import { openDatabase, type Database } from "../../src/store/postgres/database.ts";
@@ -122,6 +122,27 @@ describe("the login of a host", () => {
       expect(await query(owner, "SELECT leaving FROM tutti_hosts.host WHERE name = 'two'")).toEqual([
         { leaving: false },
       ]);
+    }),
+  );
+
+  it(
+    "may execute the functions for hosts, and no others, also after an upgrade that adds some",
+    withPostgres(async () => {
+      const { owner, database, hosts } = await startHosts(["one"]);
+      // PostgreSQL lets everyone execute a new function.
+      await query(owner, "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA tutti_hosts TO PUBLIC");
+      await query(owner, "UPDATE tutti_hosts.setting SET functions = ''");
+      await createHostTables(database);
+      const allowed = await query<{ name: string }>(
+        hosts[0]!.url,
+        `SELECT p.oid::regprocedure::text AS name FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+          WHERE nspname LIKE 'tutti%' AND has_schema_privilege(n.oid, 'USAGE') AND has_function_privilege(p.oid, 'EXECUTE')
+         UNION ALL
+         SELECT c.oid::regclass::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+          WHERE nspname LIKE 'tutti%' AND relkind IN ('r', 'v') AND has_any_column_privilege(c.oid, 'SELECT, INSERT, UPDATE')`,
+      );
+      const names = HOST_FUNCTIONS.map((each) => `tutti_hosts.${each.replaceAll(" ", "")}`);
+      expect(allowed.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
     }),
   );
 });

@@ -12,10 +12,6 @@ export async function placeAttempts(database: Database, jobs: JobQueue, keys: re
         "INSERT INTO tutti_hosts.attempt (key, run, session, queue, job, state) VALUES ($1, 'run', $1, $2, $3, 'waiting')",
         [data.key, queue, id],
       );
-    const { rows } = await client.query<{ insertion: string }>(
-      "SELECT insertion FROM tutti_hosts.queue WHERE name = $1",
-      [queue],
-    );
-    await client.query(rows[0]!.insertion, [JSON.stringify(placed)]);
+    await client.query("SELECT tutti_hosts.insert_jobs($1, $2)", [queue, JSON.stringify(placed)]);
   });
 }

@@ -48,6 +48,7 @@ describe("a worker host", () => {
       const template = { id: "parts", name: "Parts", extends: "_default", workspace: { sparse: true } };
       mkdirSync(join(lab.data, "templates"), { recursive: true });
       writeFileSync(join(lab.data, "templates/parts.json"), JSON.stringify(template));
+      await lab.recordRequests();
       const id = await lab.startRun(local, agent, "parts");
       const run = await engine.until(id, ({ released }) => released);
       const outcome = await engine.result(id);
@@ -56,13 +57,8 @@ describe("a worker host", () => {
       expect(lab.git("show", `${outcome.branch}:docs/a.md`)).toBe("# Title of a");
       expect(lab.remoteGit("rev-parse", `refs/heads/${outcome.branch}`)).toBe(outcome.commit);
       expect(lab.remoteGit("rev-parse", `refs/tutti/${id}/a/1`)).toBe(lab.git("rev-parse", `refs/tutti/${id}/a/1`));
-      const requests = "SELECT name FROM tutti_hosts.request WHERE key = $1 ORDER BY n";
       // The session is opened with its workspace, the work is committed with the turn, and the close removes the workspace.
-      expect((await query<{ name: string }>(lab.url, requests, [`${id}/a/1`])).map(({ name }) => name)).toEqual([
-        "prepare",
-        "turn 1",
-        "remove",
-      ]);
+      expect(await lab.recordedRequests(`${id}/a/1`)).toEqual(["prepare", "turn 1", "remove"]);
       const transcript = await engine.transcript(id, run.workers["a"]!.sessionId);
       expect(transcript.map(({ type }) => type)).toContain("turnOver");
       // A host also makes a workspace with the files of the scope only.
