@@ -1,14 +1,15 @@
 // `runWorker` serves as a worker host: it takes attempts that fit it, holds them by renewing its lease, and gives them
 // up when it drains.
-import { createHash, randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { HeldAttempt, type HeldAttemptOptions } from "./held-attempt.ts";
+import { HeldRecords } from "./held-records.ts";
 import { HostLink, type Beat, type HostFacts, type TakenAttempt } from "./host-link.ts";
 import { HOST_CHANNEL } from "./host-tables.ts";
 import { HostTraffic } from "./host-traffic.ts";
 import { listen } from "./listen.ts";
-import { removeFile, replaceDurably } from "../durable-file.ts";
+import { replaceDurably } from "../durable-file.ts";
 import { TuttiError } from "../schema/error.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { World } from "../world.ts";
@@ -37,6 +38,8 @@ const BEATS = 4;
 const MAX_BEAT_MS = 5000;
 /** A session younger than `YOUNG_MS` has not yet allocated the memory that it will need. */
 const YOUNG_MS = 20_000;
+/** Without a reason, `abort` creates an exception with a stack trace. */
+const WOKEN = "there may be work";
 
 /** Resolves after `drain`. Throws `host_removed`. */
 export async function runWorker(options: WorkerOptions): Promise<void> {
@@ -48,6 +51,7 @@ class Worker {
   readonly #options: WorkerOptions;
   readonly #link: HostLink;
   readonly #traffic: HostTraffic;
+  readonly #records: HeldRecords;
   readonly #held = new Map<string, HeldAttempt>();
   readonly #takenAt = new Map<string, number>();
   readonly #ended = new AbortController();
@@ -58,21 +62,20 @@ class Worker {
   #polledAt = 0;
   #leaseMs = POLL_MS * BEATS;
   #isDrained = false;
+  /** Whether work may have been left for which there was no room. Otherwise the end of an attempt is no reason to look. */
+  #leftWork = true;
 
   constructor(options: WorkerOptions) {
     this.#options = options;
-    mkdirSync(this.#heldFolder, { recursive: true, mode: 0o700 });
+    mkdirSync(options.folder, { recursive: true, mode: 0o700 });
+    this.#records = new HeldRecords(options.folder);
     this.#link = new HostLink(options.database, readId(options.folder), options.world);
     this.#traffic = new HostTraffic(this.#link);
   }
 
-  get #heldFolder(): string {
-    return join(this.#options.folder, "held");
-  }
-
   async run(): Promise<void> {
     const { database, world, facts, drain } = this.#options;
-    const known = this.#readHeld();
+    const known = this.#records.attempts;
     const joined = await this.#link.join(
       facts,
       known.map(({ key }) => key),
@@ -80,12 +83,12 @@ class Worker {
     this.#id = joined.id;
     const { signal } = this.#ended;
     const notified = (keys: string) => {
-      if (keys === "") this.#wake.abort();
+      if (keys === "") this.#wake.abort(WOKEN);
       else for (const key of keys.split("\n")) this.#traffic.wake(key);
     };
     const channels = { [`${HOST_CHANNEL}${this.#id}`]: notified };
     const listening = listen(database, channels, { world, signal });
-    const onDrain = () => this.#wake.abort();
+    const onDrain = () => this.#wake.abort(WOKEN);
     drain.addEventListener("abort", onDrain);
     try {
       await this.#adopt(known, await this.#beat());
@@ -116,15 +119,19 @@ class Worker {
   async #take(): Promise<void> {
     for (let isMore = true; isMore;) {
       const room = this.#room();
-      if (room <= 0) return;
+      if (room <= 0) {
+        this.#leftWork = true;
+        return;
+      }
       const { attempts, more } = await this.#traffic.take(room);
+      this.#leftWork = more;
+      if (attempts.length > 0) this.#records.add(attempts);
       for (const attempt of attempts) {
         this.#options.report(`takes ${attempt.key}`);
-        this.#record(attempt);
         this.#takenAt.set(attempt.key, this.#options.world.mono());
         this.#hold(attempt, 0);
       }
-      isMore = more;
+      isMore = more && attempts.length > 0;
     }
   }
 
@@ -134,13 +141,6 @@ class Worker {
     const { size } = this.#held;
     const young = [...this.#takenAt.values()].filter((at) => world.mono() - at < YOUNG_MS).length;
     return Math.min(facts.capacity - size, Math.max(size === 0 ? 1 : 0, memoryRoom() - young));
-  }
-
-  /** Not synced to disk: no session survives a power failure, so there is nothing to adopt after one. */
-  #record(taken: TakenAttempt): void {
-    const file = this.#fileOf(taken.key);
-    writeFileSync(`${file}.new`, JSON.stringify(taken), { mode: 0o600 });
-    renameSync(`${file}.new`, file);
   }
 
   async #pause(): Promise<void> {
@@ -174,11 +174,6 @@ class Worker {
     return beat;
   }
 
-  #readHeld(): TakenAttempt[] {
-    const names = readdirSync(this.#heldFolder).filter((each) => each.endsWith(".json"));
-    return names.flatMap((name) => readTaken(join(this.#heldFolder, name)) ?? []);
-  }
-
   /** Continues the attempts of the process before, and ends the sessions of those that the `Beat` does not list. */
   async #adopt(known: readonly TakenAttempt[], { held }: Beat): Promise<void> {
     for (const taken of known) {
@@ -208,7 +203,7 @@ class Worker {
       clones: join(folder, "clones"),
       onOver: () => {
         this.#forget(taken.key);
-        this.#wake.abort();
+        if (this.#leftWork || this.#options.drain.aborted) this.#wake.abort(WOKEN);
       },
     });
     this.#held.set(taken.key, attempt);
@@ -217,11 +212,7 @@ class Worker {
   #forget(key: string): void {
     this.#held.delete(key);
     this.#takenAt.delete(key);
-    removeFile(this.#fileOf(key));
-  }
-
-  #fileOf(key: string): string {
-    return join(this.#heldFolder, `${createHash("sha256").update(key).digest("hex").slice(0, 20)}.json`);
+    this.#records.remove(key);
   }
 
   /** Lets the sessions finish, and interrupts those that take longer than `graceMs`. */
@@ -235,16 +226,6 @@ class Worker {
       await this.#keepLease();
     }
     await Promise.all([...this.#held.values()].map((attempt) => attempt.abandon("its host was drained")));
-  }
-}
-
-/** Returns null for a file that a power failure has emptied. The host then gives the attempt up when it joins. */
-function readTaken(file: string): TakenAttempt | null {
-  try {
-    return JSON.parse(readFileSync(file, "utf8")) as TakenAttempt;
-  } catch {
-    removeFile(file);
-    return null;
   }
 }
 
