@@ -277,8 +277,18 @@ export class Fleet {
     return rows.map(({ refs, bundle }) => ({ refs: JSON.parse(refs) as Parcel["refs"], bundle }));
   }
 
+  /** May be a second old. */
   get hasReadyHost(): boolean {
     return this.#hasReadyHost;
+  }
+
+  async findsReadyHost(): Promise<boolean> {
+    const { rows } = await this.#query(() =>
+      this.#options.database.pool.query<{ found: boolean }>(
+        `SELECT EXISTS (SELECT 1 FROM tutti_hosts.host WHERE ${IS_READY}) AS found`,
+      ),
+    );
+    return (this.#hasReadyHost = rows[0]!.found);
   }
 
   /**

@@ -179,7 +179,7 @@ class RemoteSession implements Session {
   }
 
   async interrupt(turn: number): Promise<void> {
-    if (this.wasDelivered(turn)) await this.#call(`interrupt ${turn}`, { op: "interrupt", turn });
+    if (this.wasDelivered(turn)) await ignoreLost(this.#call(`interrupt ${turn}`, { op: "interrupt", turn }));
   }
 
   async close(): Promise<void> {

@@ -93,7 +93,7 @@ export function withRemoteWorkspaces(options: RemoteWorkspacesOptions): {
 
   /** Throws if a host is ready but cannot get `facts.head`, at which a run would start. */
   async function mustReachHosts<T extends { head: string }>(cwd: string, facts: T): Promise<T> {
-    if (!fleet.hasReadyHost) return facts;
+    if (!(await fleet.findsReadyHost())) return facts;
     const remote = await mustHaveRemote(cwd);
     if (await exchange.isInRemote(cwd, remote, facts.head)) return facts;
     throw new TuttiError(

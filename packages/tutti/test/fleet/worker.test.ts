@@ -209,6 +209,7 @@ describe("a worker host", () => {
         { reason: "its host was lost", counted: false },
         { reason: "its host was drained", counted: false },
       ]);
+      expect(engine.events({ run: id }).filter(({ type }) => type === "orchestrator:error")).toEqual([]);
       await expect
         .poll(() => lab.remoteGit("for-each-ref", "--format=%(refname)", `refs/tutti/${id}/a`))
         .toContain("/a/1");
