@@ -6,6 +6,7 @@ import type { RequestAccess } from "./access/access.ts";
 import { allowedFolders } from "./access/allowed-folders.ts";
 import type { HttpListener } from "./app.ts";
 import type { NamedTokens } from "./access/named-tokens.ts";
+import { PipelinedRequests } from "./access/pipelined-requests.ts";
 import type { RateLimiter } from "./access/rate-limit.ts";
 import { encodeError } from "./encode-error.ts";
 import type { Forwarder } from "./forward.ts";
@@ -14,6 +15,7 @@ import type { Hosts } from "./hosts.ts";
 import { Feed } from "./live/feed.ts";
 import { LiveHolders } from "./live/live-holders.ts";
 import type { Upgrade } from "./live/upgrade.ts";
+
 import { unreadAnswers } from "./unread-answers.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { OpenAutomation } from "../schedule/automation.ts";
@@ -92,15 +94,22 @@ export function serveRequests(server: Server, options: ServingOptions): ServedRe
     ));
   let upgrade: Promise<Upgrade> | null = null;
   const loadUpgrade = () => (upgrade ??= import("./live/upgrade.ts").then(({ Upgrade }) => new Upgrade(shared)));
-  server.on("request", (request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (options.answerFirst?.(request, response) === true) return;
     loadListener()
       .then((listen) => listen(request, response))
       .catch((error: unknown) => answerUnloadable(response, error));
-  });
+  };
+  const pipelined = new PipelinedRequests();
+  server.on("request", (request, response) => pipelined.take(request, response, () => answer(request, response)));
   server.on("upgrade", (request, connection, head) => {
     // A client may disconnect at any time.
     connection.on("error", () => {});
+    // The answers to earlier requests would end up between the frames of the WebSocket.
+    if (pipelined.isBusy(connection)) {
+      connection.destroy();
+      return;
+    }
     loadUpgrade()
       .then((upgrades) => upgrades.take(request, connection, head))
       .catch(() => connection.destroy());

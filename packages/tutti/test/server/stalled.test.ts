@@ -77,6 +77,28 @@ describe("a client that does not read", () => {
     expect(endings.map(({ status }) => status)).toContain("rejected");
   });
 
+  it("but sends pings gets an answer to the last of them, and not to all", async () => {
+    const { socket } = await lab.socket();
+    socket.pause();
+    // Far more bytes than the buffers of a connection.
+    const count = 300_000;
+    const data = Buffer.alloc(125);
+    for (let i = 1; i <= count; i++) {
+      data.writeUInt32BE(i);
+      if (i % 1000 > 0) socket.ping(Buffer.from(data));
+      else await new Promise((resolve) => socket.ping(Buffer.from(data), true, resolve));
+    }
+    let answers = 0;
+    let last = 0;
+    socket.on("pong", (answer) => {
+      answers += 1;
+      last = answer.readUInt32BE();
+    });
+    socket.resume();
+    await expect.poll(() => last).toBe(count);
+    expect(answers).toBeLessThan(count / 2);
+  });
+
   it("does not block the shutdown of the server", async () => {
     const [stalled, stalledStream] = [await lab.socket(), await lab.stream()];
     stalled.socket.pause();

@@ -12,6 +12,9 @@ export class SocketOutlet implements Outlet {
   readonly #connection: Duplex;
   #taken: Promise<void> = Promise.resolve();
   #unanswered = 0;
+  /** The last ping of the client that is not answered yet. */
+  #ping: Buffer | null = null;
+  #isAnswering = false;
 
   /**
    * `connection` is the raw stream under `socket`. Batches are framed once for all clients and written to it directly,
@@ -23,6 +26,22 @@ export class SocketOutlet implements Outlet {
     this.#connection = connection;
     this.closed = new Promise((resolve) => socket.once("close", () => resolve()));
     socket.on("pong", () => (this.#unanswered = 0));
+    socket.on("ping", (data) => {
+      this.#ping = data;
+      if (!this.#isAnswering) this.#answerPing();
+    });
+  }
+
+  /**
+   * Answers only the last of the pings that arrive while the client reads no answer. Otherwise a client that sends pings
+   * alone would fill the memory with answers.
+   */
+  #answerPing(): void {
+    this.#isAnswering = this.#ping !== null;
+    if (this.#ping === null) return;
+    const data = this.#ping;
+    this.#ping = null;
+    this.#socket.pong(data, false, () => this.#answerPing());
   }
 
   send({ webSocket }: Batch): number {

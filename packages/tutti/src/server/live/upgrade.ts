@@ -53,6 +53,8 @@ export class Upgrade {
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
+    // `SocketOutlet` answers pings.
+    autoPong: false,
   });
 
   constructor(parts: UpgradeParts) {
