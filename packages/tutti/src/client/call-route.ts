@@ -76,17 +76,23 @@ export function createCall({ baseUrl, token, fetch: send = fetch }: ClientOption
       ...(body !== undefined && { body: textType === undefined ? JSON.stringify(body) : (body as string) }),
       ...(signal && { signal }),
     };
+    const fail = (error: unknown): never => {
+      throw signal?.aborted ? error : unreachable(baseUrl, error);
+    };
     const response = await send(url, request)
       .catch((error: unknown) => {
         if (method !== "GET" || !isConnectionReset(error)) throw error;
         return send(url, request);
       })
-      .catch((error: unknown) => {
-        throw signal?.aborted ? error : unreachable(baseUrl, error);
-      });
+      .catch(fail);
     if (!response.ok) throw await readError(response);
     const isJson = response.headers.get("content-type")?.startsWith("application/json") ?? false;
-    return (await (isJson ? response.json() : response.text())) as never;
+    const read: Promise<unknown> = isJson ? response.json() : response.text();
+    // The connection may be lost before the end of the body. A whole body without JSON is no loss.
+    return (await read.catch((error: unknown) => {
+      if (error instanceof SyntaxError) throw error;
+      return fail(error);
+    })) as never;
   };
 }
 

@@ -98,6 +98,23 @@ describe("while tutti run works", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
+  it("its run can be deleted elsewhere, with the options of the other command", async () => {
+    const gate = lab.gate();
+    const agent = lab.scenario([...mainSession([{ id: "a" }]), gated("a", gate.file)]);
+    const kept = run("x", agent);
+    const keptId = await untilEvent("x", ({ type }) => type === "worker:started");
+    expect(await lab.json(["delete", keptId, "--keep-state"])).toMatchObject({ code: 0, last: { removed: false } });
+    expect((await kept.end).code).toBe(1);
+    expect((await lab.json(["status", keptId])).last).toMatchObject({ status: "cancelled" });
+
+    const deleted = run("y", agent);
+    const deletedId = await untilEvent("y", ({ type }) => type === "worker:started");
+    expect(await lab.json(["delete", deletedId])).toMatchObject({ code: 0, last: { removed: true } });
+    expect((await deleted.end).code).toBe(1);
+    expect((await lab.json(["status", deletedId])).code).toBe(3);
+    expect(lab.leftovers()).toEqual([]);
+  });
+
   it("a terminal follows a run on that is paused and resumed elsewhere", async () => {
     const gate = lab.gate();
     const agent = lab.scenario([...mainSession([{ id: "a" }]), gated("a", gate.file)]);
@@ -139,7 +156,7 @@ describe("while tutti run works", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
-  it("a run that nobody follows is interrupted with the process, and another command continues it", async () => {
+  it("a run without a follower is interrupted with the process, and another command continues it", async () => {
     const gate = lab.gate();
     const agent = lab.scenario([...mainSession([{ id: "a" }]), gated("a", gate.file)]);
     const first = run("x", agent);

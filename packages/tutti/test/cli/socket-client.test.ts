@@ -38,13 +38,13 @@ it("a request without a body that was begun may not be repeated", async () => {
   await expect(client.fetch(SOCKET_URL, { method: "POST" })).rejects.not.toBeInstanceOf(UnsentRequest);
 });
 
-it("sends the whole body and returns the answer", async () => {
+it.each(["POST", "PUT", "DELETE"])("sends the whole body of %s and returns the answer", async (method) => {
   const client = await listen(
     createHttpServer((request, response) => {
       response.statusCode = 201;
       request.pipe(response);
     }),
   );
-  const answer = await client.fetch(SOCKET_URL, order);
+  const answer = await client.fetch(SOCKET_URL, { ...order, method });
   expect([answer.status, await answer.text()]).toEqual([201, order.body]);
 });

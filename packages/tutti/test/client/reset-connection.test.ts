@@ -8,14 +8,16 @@ const ANSWER = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-len
 
 let server: Server;
 let requests: string[];
+let answer: string;
 beforeEach(async () => {
   requests = [];
+  answer = ANSWER;
   server = createServer((socket) => {
     socket.on("error", () => {});
     socket.on("data", (bytes) => {
       requests.push(bytes.toString("latin1").split(" ", 2).join(" "));
       if (requests.length === 1) socket.resetAndDestroy();
-      else socket.write(ANSWER);
+      else socket.end(answer);
     });
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -33,4 +35,10 @@ it("any other request is sent once, and its failure is reported", async () => {
   const deleted = connect().call("DELETE /api/orchestrator/:id", { params: { id: "orch_1" }, body: {} });
   await expect(deleted).rejects.toMatchObject({ code: "unreachable" });
   expect(requests).toEqual(["DELETE /api/orchestrator/orch_1"]);
+});
+
+it("an answer that ends early is reported as a lost connection, not as a wrong answer", async () => {
+  requests.push("the one that the server resets");
+  answer = ANSWER.replace("content-length: 2", "content-length: 20");
+  await expect(connect().call("GET /api/health")).rejects.toMatchObject({ code: "unreachable" });
 });

@@ -37,6 +37,7 @@ export function createSocketClient(path: string): SocketClient {
     // A process that ends resets the connections that it has not accepted. Only a reset after the interim response can
     // mean that the server had begun to handle the request.
     const expectation = method === "GET" ? {} : { expect: "100-continue" };
+    const body = (init.body ?? "") as string;
     let isTaken = false;
     const sent = request(
       {
@@ -48,6 +49,8 @@ export function createSocketClient(path: string): SocketClient {
           ...(init.headers as Record<string, string>),
           host: new URL(SOCKET_URL).host,
           ...expectation,
+          // Node sends the head before the body, and would announce no body for DELETE.
+          ...(body !== "" && { "content-length": Buffer.byteLength(body) }),
         },
         ...(init.signal && { signal: init.signal }),
       },
@@ -63,7 +66,7 @@ export function createSocketClient(path: string): SocketClient {
     );
     const sendBody = () => {
       isTaken = true;
-      sent.end(init.body ?? undefined);
+      sent.end(body);
     };
     if (method === "GET") sendBody();
     else sent.on("continue", sendBody);
