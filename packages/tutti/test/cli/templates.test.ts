@@ -1,6 +1,6 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { InProcessLab } from "./in-process.ts";
 
 let lab: InProcessLab;
@@ -49,6 +49,21 @@ describe("tutti templates", () => {
     expect((await json("delete", "garden-shed")).last).toEqual({ success: true });
     expect((await json("import", to)).last.extends).toBe("house");
     for (const id of ["garden-shed", "house"]) expect((await json("delete", id)).code).toBe(0);
+    expect(await ids()).not.toContain("house");
+  });
+
+  it("reads the templates of the project around the current folder, as tutti run does", async () => {
+    const sub = join(lab.repo, "deep/folder");
+    mkdirSync(sub, { recursive: true });
+    mkdirSync(join(lab.repo, ".tutti/templates"), { recursive: true });
+    writeFileSync(join(lab.repo, ".tutti/templates/house.json"), JSON.stringify(house));
+    const here = vi.spyOn(process, "cwd").mockReturnValue(sub);
+    try {
+      expect((await json("list")).last).toContainEqual(expect.objectContaining({ id: "house", place: "project" }));
+      for (const command of ["show", "export", "preview"]) expect((await json(command, "house")).code).toBe(0);
+    } finally {
+      here.mockRestore();
+    }
     expect(await ids()).not.toContain("house");
   });
 

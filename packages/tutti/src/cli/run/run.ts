@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { createTrusted } from "./create-trusted.ts";
 import { watch } from "./watch.ts";
 import { readConfig } from "../../main/settings.ts";
 import type { Output } from "../terminal/output.ts";
+import { enclosingProject } from "../input/enclosing-project.ts";
 import { readPairs } from "../input/pairs.ts";
 import { readNumber } from "../input/read-number.ts";
 import { readSandbox } from "../input/read-sandbox.ts";
@@ -86,7 +86,7 @@ const ROLE_NAME = /^[A-Za-z][A-Za-z0-9_-]*$/;
 export function readRequest(output: Output, message: string, flags: RunFlags, earlier: Run | null): RunRequest {
   const cwd = resolve(flags.cwd ?? earlier?.cwd ?? ".");
   // With `--url` the server applies the configuration of its own machine.
-  const config = output.url === undefined ? readConfig(output.dataDir, rootOf(cwd)) : null;
+  const config = output.url === undefined ? readConfig(output.dataDir, enclosingProject(cwd)) : null;
   const projectAgents = config?.agentsOfProject ?? {};
   const agentOf = (name: string): string =>
     Object.hasOwn(projectAgents, name) ? projectAgents[name]!.agent : fromHere(name);
@@ -115,14 +115,6 @@ export function readRequest(output: Output, message: string, flags: RunFlags, ea
       ...(flags.yes ? { autoSpawn: true } : {}),
     },
   };
-}
-
-/** Returns the root of the repository that contains `folder`, else `folder` itself, which the engine refuses later. */
-function rootOf(folder: string): string {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, ".git"))) return at;
-    if (dirname(at) === at) return folder;
-  }
 }
 
 /** Resolves the file of `script:FILE` against the current folder, because the agent runs in another one. */

@@ -4,22 +4,24 @@ const load = () => import("./templates.ts");
 
 export function addTemplateCommands(program: CliCommand, action: CommandAction): void {
   const templates = program.command("templates").description("Show and manage templates");
-  const command = (name: string, description: string): CliCommand =>
-    templates.command(name).description(description).option("--cwd <dir>", "Project whose templates are available too");
+  const command = (name: string, description: string, cwd = "Project whose templates are available too"): CliCommand =>
+    templates.command(name).description(description).option("--cwd <dir>", cwd);
+  const reading = (name: string, description: string): CliCommand =>
+    command(name, description, "Project whose templates are available too (default: that of the current folder)");
 
-  command("list", "List all templates")
+  reading("list", "List all templates")
     .option("--all", "Include templates that can only be extended")
     .action(action(load, "list"))
     .withExamples("tutti templates list --all");
 
-  command("show", "Show a template with everything it inherits")
+  reading("show", "Show a template with everything it inherits")
     .argument("<id>", "Template id")
     .option("--raw", "Show only the content of its file")
     .option("--provenance", "Show the template that each value comes from")
     .action(action(load, "show"))
     .withExamples("tutti templates show testing --provenance");
 
-  command("validate", "Check a template and report every problem")
+  reading("validate", "Check a template and report every problem")
     .argument("<file>", "File with a template, or - for stdin")
     .action(action(load, "validate"))
     .withExamples("tutti templates validate my-template.json");
@@ -34,7 +36,7 @@ export function addTemplateCommands(program: CliCommand, action: CommandAction):
     .action(action(load, "create"))
     .withExamples("tutti templates import testing.json");
 
-  command("export", "Export a template as it is in its file")
+  reading("export", "Export a template as it is in its file")
     .argument("<id>", "Template id")
     .argument("[file]", "File to write; it must not exist (default: stdout)")
     .action(action(load, "exportTo"))
@@ -51,7 +53,7 @@ export function addTemplateCommands(program: CliCommand, action: CommandAction):
     .action(action(load, "remove"))
     .withExamples("tutti templates delete my-tests");
 
-  command("preview", "Show the prompts of a template with example values")
+  reading("preview", "Show the prompts of a template with example values")
     .argument("<id>", "Template id")
     .option("--var <K=V>", "Value for the prompts; repeatable", collect, [])
     .action(action(load, "preview"))

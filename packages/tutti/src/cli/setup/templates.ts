@@ -3,6 +3,7 @@ import { parseTemplate } from "../../template/files/read-file.ts";
 import type { Output } from "../terminal/output.ts";
 import { cutAtWord } from "../terminal/text-width.ts";
 import { writeNew } from "../terminal/write-new.ts";
+import { enclosingProject } from "../input/enclosing-project.ts";
 import { readPairs } from "../input/pairs.ts";
 import { readFile } from "../input/read-file.ts";
 import { openTemplateSource } from "./template-source.ts";
@@ -19,10 +20,15 @@ interface ShowFlags extends TemplateFlags {
 
 const projectOf = ({ cwd }: TemplateFlags): string | undefined => (cwd === undefined ? undefined : resolve(cwd));
 
+/** Commands that only read default to the project of the current folder, like `tutti run`. A server has other folders. */
+function readProjectOf({ url }: Output, flags: TemplateFlags): string | undefined {
+  return projectOf(flags) ?? (url === undefined ? enclosingProject(process.cwd()) : undefined);
+}
+
 const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
 
 export async function list(output: Output, flags: TemplateFlags & { all?: boolean }): Promise<number> {
-  const all = await (await openTemplateSource(output)).list(projectOf(flags));
+  const all = await (await openTemplateSource(output)).list(readProjectOf(output, flags));
   const rows = flags.all ? all : all.filter(({ isInternal }) => !isInternal);
   output.value(rows);
   const width = Math.max(...rows.map(({ id }) => id.length));
@@ -39,7 +45,7 @@ export async function show(output: Output, id: string, flags: ShowFlags): Promis
   if (flags.raw && flags.provenance)
     throw new TuttiError("usage", "--raw and --provenance exclude each other. Give only one of them.");
   const templates = await openTemplateSource(output);
-  const project = projectOf(flags);
+  const project = readProjectOf(output, flags);
   if (flags.raw) return print(output, await templates.raw(id, project));
   const { template, provenance, chain, warnings } = await templates.resolve(id, project);
   for (const warning of warnings) output.warn(warning);
@@ -57,7 +63,7 @@ function print(output: Output, value: unknown): number {
 }
 
 export async function validate(output: Output, file: string, flags: TemplateFlags): Promise<number> {
-  const validation = await check(output, readFile(file), projectOf(flags));
+  const validation = await check(output, readFile(file), readProjectOf(output, flags));
   output.value(validation);
   for (const warning of validation.warnings) output.warn(warning);
   for (const error of validation.errors) output.result(error);
@@ -105,7 +111,7 @@ export async function exportTo(
   file: string | undefined,
   flags: TemplateFlags,
 ): Promise<number> {
-  const raw = await (await openTemplateSource(output)).raw(id, projectOf(flags));
+  const raw = await (await openTemplateSource(output)).raw(id, readProjectOf(output, flags));
   if (file === undefined) return print(output, raw);
   writeNew(file, `${pretty(raw)}\n`, 0o666);
   output.value({ id, file: resolve(file) });
@@ -115,7 +121,7 @@ export async function exportTo(
 
 export async function preview(output: Output, id: string, flags: TemplateFlags & { var: string[] }): Promise<number> {
   const variables = readPairs("--var", flags.var);
-  const prompts = await (await openTemplateSource(output)).preview(id, variables, projectOf(flags));
+  const prompts = await (await openTemplateSource(output)).preview(id, variables, readProjectOf(output, flags));
   output.value(prompts);
   for (const [name, { system, user, unknown }] of Object.entries(prompts)) {
     output.result(`--- ${name}`);
