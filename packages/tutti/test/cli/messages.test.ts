@@ -313,3 +313,26 @@ describe("tutti translate", async () => {
     expect((await tutti(["translate", "nowhere.json", "--to", "messages"])).code).toBe(3);
   });
 });
+
+describe("a command that reads stdin", () => {
+  const commands = [
+    ["validate", "-"],
+    ["translate", "-", "--to", "messages"],
+    ["mailbox", "send", "developer", "--file", "-"],
+    ["templates", "validate", "-"],
+    ["import", "-"],
+  ];
+
+  it.each(commands)("ends with 130 on a signal while its input is open: %s %s", async (...args) => {
+    const stdio = ["pipe", "ignore", "inherit"] as const;
+    const env = { ...process.env, TUTTI_DATA_DIR: join(folder, "data") };
+    const child = spawn(process.execPath, [LAUNCHER, ...args], { cwd: folder, stdio: [...stdio], env });
+    const end = ended(child);
+    // The child has begun to read once it has taken more than a pipe holds.
+    await new Promise((resolve) => child.stdin.on("error", resolve).write(" ".repeat(1024 * 1024), resolve));
+    child.kill("SIGINT");
+    const kill = setTimeout(() => child.kill("SIGKILL"), 2000);
+    expect(await end).toBe(130);
+    clearTimeout(kill);
+  });
+});

@@ -1,10 +1,18 @@
 import { readFileSync } from "node:fs";
+import { openStdin } from "../terminal/stdin.ts";
 import { TuttiError } from "../../schema/error.ts";
 
-/** Reads stdin if `name` is `-`. */
-export function readFile(name: string): string {
+/** Reads stdin if `name` is `-`. Does not block meanwhile: a signal ends the command while its input is still open. */
+export async function readBytes(name: string): Promise<Buffer> {
+  if (name !== "-") return readFileSync(name);
+  const chunks: Buffer[] = [];
+  for await (const chunk of openStdin()) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+export async function readFile(name: string): Promise<string> {
   try {
-    return readFileSync(name === "-" ? 0 : name, "utf8");
+    return (await readBytes(name)).toString("utf8");
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") {

@@ -25,7 +25,7 @@ export async function exportRun(output: Output, idPrefix: string, file: string |
 }
 
 export async function importFile(output: Output, file: string, flags: { trust?: string }): Promise<number> {
-  const text = readFile(file);
+  const text = await readFile(file);
   return withRuns(output, async (runs) => {
     const imported = await runs.import(text, flags.trust).catch((error: unknown) => {
       throw withTrustHint(toTuttiError(error));

@@ -1,7 +1,7 @@
 // `tutti mailbox` is the file mailbox of document 001, for users and for agents that can only start programs.
 import { existsSync, mkdirSync } from "node:fs";
 import { resolve } from "node:path";
-import { readSources } from "./message-source.ts";
+import { readSource } from "./message-source.ts";
 import { readObject } from "../input/read-object.ts";
 import { untilInterrupted } from "../terminal/interrupt.ts";
 import type { Output } from "../terminal/output.ts";
@@ -44,7 +44,7 @@ export async function init(output: Output, dir: string | undefined, flags: InitF
 export async function send(output: Output, to: string, text: string | undefined, flags: SendFlags): Promise<number> {
   if ((text === undefined) === (flags.file === undefined))
     throw new TuttiError("usage", "There must be exactly one message. Give --file FILE or --json MESSAGE.");
-  const message = readObject("message", text ?? readWhole(flags.file!));
+  const message = readObject("message", text ?? (await readWhole(flags.file!)));
   const { file, box, problems, warnings, ...sent } = await openMailbox(flags.dir).send(to, message);
   output.value({ box, file, message: sent.message, warnings, problems });
   for (const { sentence } of warnings) output.warn(sentence);
@@ -110,9 +110,9 @@ async function isStdoutOpen(): Promise<boolean> {
   return new Promise((resolve) => process.stdout.write("", (error) => resolve(!error)));
 }
 
-function readWhole(name: string): string {
-  const [source] = readSources([name]);
-  if (source === undefined || source.isFound)
+async function readWhole(name: string): Promise<string> {
+  const source = await readSource(name);
+  if (source === null)
     throw new TuttiError("usage", `"${name}" is a folder, not a file. Name a file with one message.`);
   if (source.text === null) throw new TuttiError("invalid_input", `"${name}" is not UTF-8 text. Save it as UTF-8.`);
   return source.text;

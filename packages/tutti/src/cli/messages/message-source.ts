@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { extname, join } from "node:path";
+import { readBytes } from "../input/read-file.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 export interface MessageSource {
@@ -15,9 +16,15 @@ const EXTENSIONS = [".json", ".txt", ".md", ".log"];
 const IGNORED_FOLDERS = ["node_modules", ".git", ".tutti"];
 
 /** Yields files, files in folders, and stdin. Calls `find` for all names first: a misspelt one fails at once. */
-export function* readSources(names: readonly string[]): Generator<MessageSource> {
+export async function* readSources(names: readonly string[]): AsyncGenerator<MessageSource, void> {
   const files = names.flatMap((name) => (name === "-" ? [{ name, isFound: false }] : find(name)));
-  for (const { name, isFound } of files) yield { name, isFound, text: readText(name) };
+  for (const { name, isFound } of files) yield { name, isFound, text: await readText(name) };
+}
+
+/** Returns null if `name` is a folder. */
+export async function readSource(name: string): Promise<MessageSource | null> {
+  const { value } = await readSources([name]).next();
+  return value === undefined || value.isFound ? null : value;
 }
 
 function find(name: string): { name: string; isFound: boolean }[] {
@@ -38,10 +45,10 @@ function walk(folder: string): string[] {
 }
 
 /** Returns null if the bytes are not UTF-8. `TextDecoder` removes a byte-order mark. */
-function readText(name: string): string | null {
+async function readText(name: string): Promise<string | null> {
   let bytes: Buffer;
   try {
-    bytes = readFileSync(name === "-" ? 0 : name);
+    bytes = await readBytes(name);
   } catch (error) {
     throw new TuttiError(
       "storage_failed",

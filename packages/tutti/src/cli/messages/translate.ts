@@ -1,6 +1,6 @@
 import { answerParser, findMessages } from "./find-messages.ts";
 import type { TextProblem } from "../../protocol/canonical/check-messages.ts";
-import { readSources } from "./message-source.ts";
+import { readSource } from "./message-source.ts";
 import type { Output } from "../terminal/output.ts";
 import type { Protocol } from "../../protocol/canonical/protocol-name.ts";
 import { translate as translateMessage } from "../../protocol/canonical/translate.ts";
@@ -12,9 +12,8 @@ interface TranslateFlags {
 }
 
 export async function translate(output: Output, name: string, flags: TranslateFlags): Promise<number> {
-  const [source, ...others] = readSources([name]);
-  if (source === undefined || source.isFound || others.length > 0)
-    throw new TuttiError("usage", `"${name}" is a folder. Name one file to translate.`);
+  const source = await readSource(name);
+  if (source === null) throw new TuttiError("usage", `"${name}" is a folder. Name one file to translate.`);
   const receivedAt = new Date().toISOString();
   const found = findMessages(source.text, name, flags.from, { profile: "lenient", receivedAt });
   const results = found.messages.map(({ path, protocol, value }) => ({

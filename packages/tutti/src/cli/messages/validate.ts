@@ -25,7 +25,7 @@ export async function validate(output: Output, names: string[], flags: ValidateF
   };
   const files: CheckedFile[] = [];
   const skipped: string[] = [];
-  for (const source of readSources(names)) {
+  for await (const source of readSources(names)) {
     const checked = check(source, flags.protocol, options);
     // `check` returns null for an unrelated file within a folder, which is not an invalid message.
     if (checked === null) skipped.push(source.name);

@@ -8,8 +8,8 @@ import { TuttiError } from "../../schema/error.ts";
 import { ChangedPlan } from "../../schema/plan-changes.ts";
 import type { Run } from "../../schema/run.ts";
 
-export function confirmOrder({ edit, skip = [] }: SteerFlags): SendOrder {
-  const requested = withSkips(readChanges(edit), skip);
+export async function confirmOrder({ edit, skip = [] }: SteerFlags): Promise<SendOrder> {
+  const requested = withSkips(await readChanges(edit), skip);
   return async ({ runs, output, id, signal }) => {
     const mayStart = isTerminal(output) ? (question: string) => askYesNo(question, signal) : null;
     await runs.order(id, "confirm", await settleSkips(output, await runs.run(id), requested, mayStart));
@@ -17,9 +17,9 @@ export function confirmOrder({ edit, skip = [] }: SteerFlags): SendOrder {
 }
 
 /** The file has the format of the body of `POST /api/orchestrator/:id/confirm-tasks`, and may contain comments. */
-function readChanges(file: string | undefined): ChangedPlan {
+async function readChanges(file: string | undefined): Promise<ChangedPlan> {
   if (file === undefined) return ChangedPlan.parse({});
-  const reading = readPlanChanges(readFile(file));
+  const reading = readPlanChanges(await readFile(file));
   if ("changes" in reading) return reading.changes;
   const problems = reading.mistakes.map(describeMistake);
   throw new TuttiError(

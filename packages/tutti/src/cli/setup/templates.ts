@@ -63,7 +63,7 @@ function print(output: Output, value: unknown): number {
 }
 
 export async function validate(output: Output, file: string, flags: TemplateFlags): Promise<number> {
-  const validation = await check(output, readFile(file), readProjectOf(output, flags));
+  const validation = await check(output, await readFile(file), readProjectOf(output, flags));
   output.value(validation);
   for (const warning of validation.warnings) output.warn(warning);
   for (const error of validation.errors) output.result(error);
@@ -84,7 +84,7 @@ async function check(output: Output, text: string, project: string | undefined) 
 }
 
 export async function create(output: Output, file: string, flags: TemplateFlags): Promise<number> {
-  const text = readFile(file);
+  const text = await readFile(file);
   const template = await (await openTemplateSource(output)).importText(text, projectOf(flags));
   output.value(template);
   output.result(`${template.id} is stored`);
