@@ -1,8 +1,11 @@
 // Applies `userConfig` and `projectConfig` to templates: the default agent, `maxWorkers`, and the programs behind the
-// agent names of the project.
+// agent names of the project. A choice of the project that is wider than the user's own needs consent.
 import { CONFIG_FILE, readProjectConfig, type ProjectConfig, type UserConfig } from "./config.ts";
 import type { Template } from "../schema/template.ts";
-import { programsOfAgents } from "../template/trust.ts";
+import { programsOfAgents, programsOfChoice } from "../template/trust.ts";
+
+/** The template of runs without any choice. */
+const USUAL = "_default";
 
 interface Resolved {
   template: Template;
@@ -23,6 +26,8 @@ export function withConfig(templates: Templates, user: () => UserConfig): Templa
       const programs = [
         ...withoutProjectNames(resolved.programs, projectConfig),
         ...programsOf(projectConfig, userConfig),
+        ...maxWorkersOf(projectConfig, userConfig),
+        ...(projectConfig.template === id ? programsOfTemplate(templates, resolved, projectConfig, userConfig) : []),
       ];
       return { ...resolved, programs, template: applyConfig(resolved.template, projectConfig, userConfig) };
     },
@@ -36,6 +41,33 @@ function programsOf({ agent, agents }: ProjectConfig, userConfig: UserConfig): s
   if (agent !== undefined && !Object.hasOwn(agents, agent)) named.push([`${CONFIG_FILE} agent`, agent]);
   return programsOfAgents(Object.fromEntries(named) as Record<string, string>, Object.keys(userConfig.agents));
 }
+
+/** The user's own template `id` may be wider than the one that runs have otherwise. */
+function programsOfTemplate(
+  templates: Templates,
+  { template }: Resolved,
+  { template: id }: ProjectConfig,
+  { template: chosen = USUAL }: UserConfig,
+): string[] {
+  if (id === chosen) return [];
+  const setting = `${CONFIG_FILE} template ${JSON.stringify(id)}`;
+  const usual = templates.resolve(USUAL).template;
+  return programsOfChoice(setting, template, resolveOrNull(templates, chosen) ?? usual, usual);
+}
+
+/** The user's configuration may name a template that does not exist. A run with another one starts nevertheless. */
+function resolveOrNull(templates: Templates, id: string): Template | null {
+  try {
+    return templates.resolve(id).template;
+  } catch {
+    return null;
+  }
+}
+
+const maxWorkersOf = ({ maxWorkers }: ProjectConfig, { maxWorkers: limit }: UserConfig): string[] =>
+  maxWorkers !== undefined && limit !== undefined && maxWorkers > limit
+    ? [`${CONFIG_FILE} maxWorkers: ${maxWorkers}`]
+    : [];
 
 /** Removes names that the project's configuration defines: `programsOf` lists their programs. */
 const withoutProjectNames = (programs: readonly string[], { agents }: ProjectConfig): string[] =>

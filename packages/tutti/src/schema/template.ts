@@ -132,8 +132,9 @@ const Phases = z.strictObject({
     .prefault({}),
 });
 
-/** Of `maxAutoResumes`. A reader of the default alone need not build the schema. */
+/** A reader of these defaults alone need not build the schema. */
 export const DEFAULT_AUTO_RESUMES = 3;
+export const DEFAULT_MAX_RETRIES = 2;
 
 export const MaxWorkers = z.number().int().min(1).max(20);
 
@@ -158,7 +159,7 @@ export const TemplateConfig = z.strictObject({
   warmSessions: z.boolean().default(false),
   parallelExecution: z.boolean().default(true),
   retryOnError: z.boolean().default(true),
-  maxRetries: z.number().int().min(0).max(5).default(2),
+  maxRetries: z.number().int().min(0).max(5).default(DEFAULT_MAX_RETRIES),
   /** Retry failed tasks without a user request, up to `maxRetries` times. */
   autoRetry: z.boolean().default(false),
   /** Wait before the first retry by `autoRetry`. It doubles with each retry. */

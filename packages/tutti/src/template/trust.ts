@@ -75,6 +75,19 @@ export function programsOfAgents(named: Readonly<Record<string, string>>, agents
     .toSorted();
 }
 
+/**
+ * Like `programsOf`, for a template that a project chose by `setting`. `chosen` is the user's own choice. A question of
+ * `chosen` may be missing if the template `usual` does not have it either.
+ */
+export function programsOfChoice(setting: string, template: unknown, chosen: unknown, usual: unknown): string[] {
+  const unusual = new Set(findWider(template, usual).map(([path]) => path));
+  const wider = [
+    ...findWiderRights(template, chosen),
+    ...findWider(template, chosen).filter(([path]) => unusual.has(path)),
+  ];
+  return [...new Set(wider.map((each) => `${setting} with ${lineOf(each)}`))].toSorted();
+}
+
 /** Like `programsOf`, for settings of git. */
 export const programsOfSettings = (settings: readonly (readonly [string, string])[]): string[] =>
   settings.map(([name, value]) => `git config ${name}: ${visible(value)}`).toSorted();

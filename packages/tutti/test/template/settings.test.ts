@@ -2,35 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { everySetting } from "./every-setting.ts";
 import { SHOWN } from "./settings-shown.ts";
-import { templateJsonSchema } from "../../src/template/check/template-schema.ts";
 
-interface Node {
-  properties?: Record<string, Node>;
-  /** Of a record with names of the user, or `false`. */
-  additionalProperties?: Node | false;
-  items?: Node;
-  anyOf?: Node[];
-}
-
-/** The node itself, an alternative, or the entries of a list or record: the first that has members. */
-function withMembers(node: Node): Node | undefined {
-  if (node.properties) return node;
-  const inner = [...(node.anyOf ?? []), node.items, node.additionalProperties];
-  return inner.flatMap((each) => (each ? (withMembers(each) ?? []) : []))[0];
-}
-
-/** Returns the path of every setting, that is, every member that is not a name or text of the template. */
-function settingsOf(node: Node, path = ""): string[] {
-  const { properties } = withMembers(node) ?? {};
-  if (!properties) return [path];
-  return Object.entries(properties).flatMap(([name, child]) =>
-    settingsOf(child, path === "" ? name : `${path}.${name}`),
-  );
-}
-
-const root = templateJsonSchema() as Node;
-const settings = [
+const settings = everySetting([
   "config",
   "phases",
   "prompts",
@@ -41,7 +16,7 @@ const settings = [
   "team",
   "gate",
   "workspace",
-].flatMap((part) => settingsOf(root.properties![part]!, part));
+]);
 /** The title of a test: the first string after `it(` or `test(`, or after the table of `it.each`. */
 const TITLE = /\b(?:it|test)(?:\.each\([^]*?\))?\(\s*"((?:[^"\\]|\\.)*)"/g;
 const explained = (setting: string, list: object) =>
