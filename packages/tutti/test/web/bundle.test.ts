@@ -1,46 +1,70 @@
-// The scripts of each view, as a browser loads them before any click.
+// The scripts that a browser with an empty cache loads for each screen before the first click.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { gunzipSync, gzipSync } from "node:zlib";
-import { beforeAll, expect, test } from "vitest";
-import { buildWeb, webRoot } from "./build-web.ts";
+import { gunzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { webRoot } from "./build-web.ts";
+import { FINISHED, HALFWAY, REQUEST } from "./showcase.ts";
+import { withBrowser } from "./with-browser.ts";
 
 const assets = join(webRoot, "assets");
 const MOST_BYTES = 120 * 1024;
+/** The graph loads with the screen that shows it, and its own script is not counted. */
+const GRAPH = /^\/assets\/task-graph-/;
 
-beforeAll(() => buildWeb(), 120_000);
+/** The compressed sizes of the scripts that the page has loaded. */
+const LOADED = `performance.getEntriesByType("resource")
+  .map(({ name, encodedBodySize }) => [new URL(name).pathname, encodedBodySize]).filter(([path]) => path.endsWith(".js"))`;
 
-const scripts = (): string[] => readdirSync(assets).filter((name) => name.endsWith(".js"));
-const read = (name: string): string => readFileSync(join(assets, name), "utf8");
+const onStage = withBrowser();
 
-/** The script and everything that it imports at once. */
-function closure(name: string, known = new Set<string>()): Set<string> {
-  if (known.has(name)) return known;
-  known.add(name);
-  for (const [, from] of read(name).matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g)) closure(from!, known);
-  return known;
-}
-
-test.each([
-  "index",
-  "inbox-page",
-  "run-list-page",
-  "run-page",
-  "new-run-page",
-  "costs-page",
-  "machine-page",
-  "templates-page",
-  "schedules-page",
-  "hosts-page",
-])("%s needs at most 120 kB of compressed scripts", (view) => {
-  const find = (start: string) => scripts().find((name) => name.startsWith(`${start}-`))!;
-  // `index` loads `app` after the language, which is data.
-  const loaded = ["index", "app", view].reduce((known, each) => closure(find(each), known), new Set<string>());
-  const bytes = [...loaded].reduce((sum, name) => sum + gzipSync(read(name), { level: 9 }).length, 0);
-  expect(bytes).toBeLessThan(MOST_BYTES);
-  // The graph loads with the view that shows it, and the page validates nothing.
-  for (const name of loaded) expect([name, /reactflow|react-flow__|ZodError/.test(read(name))]).toEqual([name, false]);
-});
+test(
+  "every screen loads at most 120 kB of compressed scripts before the first click, besides the graph",
+  onStage(async (stage) => {
+    const confirmed = async (sessions: object[]) => {
+      const { id } = await stage.begin(sessions, REQUEST);
+      await stage.until(id, "confirming");
+      return id;
+    };
+    const plan = await confirmed(FINISHED);
+    const [over, halfway] = [await confirmed(FINISHED), await confirmed(HALFWAY)];
+    for (const id of [over, halfway]) await stage.engine.order(id, "confirm");
+    await stage.until(over, "completed");
+    await stage.engine.until(halfway, ({ workers }) => workers["operations"]?.currentAction != null);
+    const screens: [path: string, content: string][] = [
+      ["/", ".plan-head"],
+      ["/runs", ".run-row"],
+      ["/runs/new", "option"],
+      ...["/templates", "/schedules", "/costs", "/machine", "/hosts"].map((path): [string, string] => [path, "h1"]),
+      [`/runs/${plan}`, ".task-node"],
+      [`/runs/${halfway}`, ".task-node"],
+      [`/runs/${halfway}?session=invoices`, ".task-node"],
+      [`/runs/${halfway}?view=table`, "[data-row]"],
+      [`/runs/${halfway}?view=timeline`, ".worker-card"],
+      [`/runs/${over}`, ".task-node"],
+      ...["changes", "cost", "log"].map((tab): [string, string] => [`/runs/${over}?tab=${tab}`, ".result"]),
+    ];
+    const sums: Record<string, number> = {};
+    for (const [path, content] of screens) {
+      const page = await stage.page(path, { emptyCache: true });
+      await page.locator(content).first().waitFor({ state: "attached" });
+      // Parts of the screen have scripts of their own.
+      await page.waitForLoadState("networkidle");
+      const loaded = (await page.evaluate(LOADED)) as [name: string, bytes: number][];
+      await page.context().close();
+      const counted = loaded.filter(([name]) => !GRAPH.test(name));
+      expect([path, loaded.length > counted.length]).toEqual([path, content === ".task-node"]);
+      expect([path, counted.filter(([, bytes]) => bytes === 0)]).toEqual([path, []]);
+      sums[path] = counted.reduce((sum, [, bytes]) => sum + bytes, 0);
+      // The graph is no part of another script, and the page validates nothing.
+      const texts = counted.map(([name]) => readFileSync(join(webRoot, name), "utf8"));
+      expect([path, texts.some((text) => /reactflow|react-flow__|ZodError/.test(text))]).toEqual([path, false]);
+    }
+    // Fewer bytes would be a page without its scripts.
+    expect(Math.min(...Object.values(sums))).toBeGreaterThan(MOST_BYTES / 10);
+    expect(Object.entries(sums).filter(([, bytes]) => bytes > MOST_BYTES)).toEqual([]);
+  }),
+);
 
 test("every larger asset has a compressed copy of the same content beside it", () => {
   const large = readdirSync(assets).filter(

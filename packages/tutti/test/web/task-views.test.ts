@@ -5,27 +5,26 @@ import { untilStatus, withBrowser } from "./with-browser.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 
 /**
- * Counts the renders of the nodes of the graph and of the lines of waiting tasks, as the developer tools of React do: a
- * subtree whose `child` has not changed was not rendered, and a rendered component has the flag `1`.
+ * Counts the renders of the nodes of the graph and of the lines of waiting tasks. Preact calls its option `__r` before it
+ * renders a component. The page does not export the options, so their prototype catches the first assignment.
  */
 const COUNT_RENDERS = `(() => {
   const renders = (window.renders = {});
-  const count = ({ tag, flags, memoizedProps: props }, isNew) => {
-    if ((tag !== 0 && tag !== 15) || !(isNew || flags & 1) || typeof props?.id !== "string") return;
+  const count = ({ props }) => {
+    if (typeof props?.id !== "string") return;
     const kind = props.data?.word ? "node" : props.word ? "line" : null;
     if (kind !== null) renders[kind + " " + props.id] = (renders[kind + " " + props.id] ?? 0) + 1;
   };
-  const visit = (fiber, last) => {
-    count(fiber, last === null);
-    if (last !== null && fiber.child === last.child) return;
-    for (let child = fiber.child; child !== null; child = child.sibling) visit(child, child.alternate);
-  };
-  window.__REACT_DEVTOOLS_GLOBAL_HOOK__ = {
-    supportsFiber: true,
-    inject: () => 1,
-    onCommitFiberUnmount() {},
-    onCommitFiberRoot: (_, { current }) => visit(current, current.alternate),
-  };
+  Object.defineProperty(Object.prototype, "__r", {
+    configurable: true,
+    set(hook) {
+      const value = typeof hook !== "function" ? hook : (component) => {
+        count(component);
+        hook(component);
+      };
+      Object.defineProperty(this, "__r", { value, configurable: true, enumerable: true, writable: true });
+    },
+  });
 })()`;
 
 describe("The tasks of a run", () => {

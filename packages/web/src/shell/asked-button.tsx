@@ -2,6 +2,7 @@ import { translate } from "../text/language.ts";
 import { useState } from "react";
 import { ActionError } from "../errors/action-error.tsx";
 import { useAction } from "./use-action.ts";
+import { focusOnMount } from "../parts/focus-on-mount.ts";
 import { useRefusal } from "../live/use-live.ts";
 import type { TokenRole } from "../../../tutti/src/schema/token-role.ts";
 
@@ -18,7 +19,8 @@ interface Properties {
 
 /** Asks before an `order` that cannot be taken back. */
 export function AskedButton({ word, label, question, yes, needs, command, order }: Properties) {
-  const [asking, setAsking] = useState(false);
+  /** Null until the button was pressed, false after a "no". */
+  const [asking, setAsking] = useState<boolean | null>(null);
   const action = useAction(order);
   const refusal = useRefusal(needs);
   if (!asking) {
@@ -30,6 +32,8 @@ export function AskedButton({ word, label, question, yes, needs, command, order 
         title={refusal ?? command}
         data-command={command}
         disabled={refusal !== null}
+        // After a "no" the focus returns here from the button that has disappeared.
+        ref={asking === false ? focusOnMount : null}
         onClick={() => setAsking(true)}
       >
         {word}
@@ -42,7 +46,7 @@ export function AskedButton({ word, label, question, yes, needs, command, order 
       <button type="button" className="button button-danger" disabled={action.busy} onClick={action.run}>
         {yes}
       </button>
-      <button type="button" className="button" autoFocus onClick={() => setAsking(false)}>
+      <button type="button" className="button" ref={focusOnMount} onClick={() => setAsking(false)}>
         {translate("No")}
       </button>
       <ActionError error={action.error} />
