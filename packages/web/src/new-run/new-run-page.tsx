@@ -1,7 +1,8 @@
 import { sayBuiltIn, translate } from "../text/language.ts";
-import { useRef, useState, type FormEvent } from "react";
+import { useEffect, useRef, useState, type FormEvent } from "react";
 import { agentChoices, roleWord, withState } from "./agent-choices.ts";
 import { AgentSelect } from "./agent-select.tsx";
+import { forgetForm, keepForm, readForm } from "./kept-form.ts";
 import { PromptPreview } from "./prompt-preview.tsx";
 import { readNotes, reworkRequest } from "../changes/rework-notes.ts";
 import { VariableField } from "./variable-field.tsx";
@@ -9,6 +10,7 @@ import { useLive, useRefusal } from "../live/use-live.ts";
 import { ActionError } from "../errors/action-error.tsx";
 import { CopyLine } from "../parts/copy-line.tsx";
 import { FactList } from "../parts/fact-list.tsx";
+import { focusOnMount } from "../parts/focus-on-mount.ts";
 import { FormField } from "../parts/form-field.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { NumberField } from "../parts/number-field.tsx";
@@ -49,6 +51,12 @@ interface Fields {
   limits: Limits;
 }
 
+interface KeptForm {
+  given: Partial<Fields>;
+  filledIn: Record<string, string> | null;
+  key: string;
+}
+
 type Limits = Partial<Record<BudgetKind, string>>;
 
 const EMPTY: Fields = {
@@ -71,10 +79,14 @@ const OTHER_LIMITS: [kind: BudgetKind, name: string, min: number][] = [
 ];
 
 export function NewRunPage({ from, after, template: wanted }: Properties) {
-  const [given, setGiven] = useState<Partial<Fields>>({});
-  const [filledIn, setVariables] = useState<Record<string, string> | null>(null);
+  const rework = after === null ? "" : reworkRequest(readNotes(after));
+  // Further comments on lines of the result are another request.
+  const place = [from, after, wanted, rework].join(" ");
+  const [kept] = useState(() => readForm<KeptForm>(place));
+  const [given, setGiven] = useState<Partial<Fields>>(kept.given ?? {});
+  const [filledIn, setVariables] = useState<Record<string, string> | null>(kept.filledIn ?? null);
   const refusal = useRefusal();
-  const key = useRef(crypto.randomUUID());
+  const key = useRef(kept.key ?? newKey());
   const runs = useLive((state) => state.runs);
   const source = useRequest(from, (signal) => server.get(from!, signal)).value;
   const fields: Fields = {
@@ -82,8 +94,8 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
     ...(wanted !== null && { templateId: wanted }),
     cwd: runs?.at(-1)?.cwd ?? "",
     ...(source && {
-      // `readNotes`: comments on lines of the result become the request of the follow-up run.
-      message: after === null ? source.userRequest : reworkRequest(readNotes(after)),
+      // Comments on lines of the result become the request of the follow-up run.
+      message: after === null ? source.userRequest : rework,
       cwd: source.cwd,
       templateId: source.templateId,
       agent: source.agent,
@@ -148,17 +160,22 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
       },
       key.current,
     );
+    forgetForm(place);
     navigate(runAddress(orchestratorId));
   });
   const change = (part: Partial<Fields>) => {
-    // The idempotency key makes a repeated submit the same run, so another request needs another `randomUUID`.
-    key.current = crypto.randomUUID();
+    // The idempotency key makes a repeated submit the same run, so another request needs another key.
+    key.current = newKey();
     set(part);
   };
   const setVariable = (name: string, value: string) => {
     setVariables({ ...variables, [name]: value });
     change({});
   };
+  useEffect(() => {
+    if (Object.keys(given).length > 0 || filledIn !== null)
+      keepForm(place, { given, filledIn, key: key.current } satisfies KeptForm);
+  }, [given, filledIn]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (missing.length === 0) create.run();
@@ -192,7 +209,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
               id={id}
               className="field"
               rows={4}
-              autoFocus
+              ref={focusOnMount}
               value={fields.message}
               onChange={({ target }) => change({ message: target.value })}
             />
@@ -346,6 +363,9 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
     </div>
   );
 }
+
+/** A page of another machine over plain HTTP has no `crypto.randomUUID`. */
+const newKey = (): string => crypto.getRandomValues(new Uint32Array(4)).join("-");
 
 /** The agents, workers and limits of another run. */
 function settingsOf(source: object): Pick<Fields, "roles" | "maxWorkers" | "limits"> {

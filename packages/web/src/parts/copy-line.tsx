@@ -1,11 +1,12 @@
 import { translate } from "../text/language.ts";
 import { useState } from "react";
 import { Icon } from "./icon.tsx";
+import { copyText } from "../text/copy-text.ts";
 
 export function CopyLine({ text, label }: { text: string; label: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    await copyText(text);
     setCopied(true);
     setTimeout(() => setCopied(false), 1500);
   };
