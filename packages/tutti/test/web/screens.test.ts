@@ -828,7 +828,9 @@ describe("A run", () => {
         await page.getByText("Reconnecting").waitFor();
         await page.locator("main").focus();
         const reloaded = page.waitForEvent("load");
+        const lost = page.waitForEvent("requestfailed", (request) => request.url().includes("/assets/"));
         await page.keyboard.press(key);
+        await lost;
         await stage.startServer("0.0.0");
         await reloaded;
         await page.getByText("Live", { exact: true }).waitFor();

@@ -10,7 +10,7 @@ interface PageProblem {
 export function describeProblem(error: unknown): PageProblem {
   if (!(error instanceof RequestError))
     return { title: translate("This page has an internal error"), advice: String(error) };
-  if (error.code === "unreachable")
+  if (isUnreachable(error))
     return {
       title: translate("The server does not respond"),
       advice: translate('Start it with "tutti serve". This page reconnects by itself.'),
@@ -27,5 +27,7 @@ export function describeProblem(error: unknown): PageProblem {
     advice: error.code === "run_not_found" ? translate("It may have been deleted.") : "",
   };
 }
+
+export const isUnreachable = (error: unknown): boolean => error instanceof RequestError && error.code === "unreachable";
 
 export const withPeriod = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);

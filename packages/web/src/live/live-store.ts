@@ -5,6 +5,7 @@
 // 2. "Live" is checked: without any event for `QUIET_MS` the store asks the server, and reconnects if it does not answer.
 // 3. A burst of events reads only the runs that changed, once.
 import type { RunFeed } from "./run-feed.ts";
+import { isUnreachable } from "../errors/problem.ts";
 import { consent } from "../notify/consent.ts";
 import { baseUrl, server } from "../shell/server.ts";
 import { followEvents, type Connection } from "../../../tutti/src/client/follow-events.ts";
@@ -26,6 +27,7 @@ export interface LiveState {
 }
 
 const REFRESH_AFTER_MS = 200;
+const RETRY_MS = 1000;
 const QUIET_MS = 15_000;
 /** A machine that works hard may take seconds to answer, so `#check` waits this long. */
 const ANSWER_MS = 10_000;
@@ -194,6 +196,9 @@ class LiveStore {
       for (const id of ids) this.#changed.add(id);
       // While the server is away, the page keeps `runs` as they are.
       if (this.#state.runs === null || isRefusal(error)) this.#show({ error });
+      // Otherwise the next connection reads everything.
+      if (this.#state.connection === "live" && isUnreachable(error))
+        this.#timer ??= setTimeout(() => void this.#refresh(), RETRY_MS);
     }
   }
 

@@ -5,6 +5,7 @@
 // 1. Each event is folded once, in the order of `runSeq`. A gap is filled from the log before anything else is folded.
 // 2. An event that cannot be folded changes nothing. `isOutdated` then makes the page ask for a reload.
 // 3. A burst of events notifies the listeners once.
+import { isUnreachable } from "../errors/problem.ts";
 import { server } from "../shell/server.ts";
 import { translate } from "../text/language.ts";
 import { toStoredEvent, type Frame } from "../../../tutti/src/client/frame.ts";
@@ -28,6 +29,8 @@ const MAX_RECENT = 200;
 /** An event is shown after `SHOW_AFTER_MS`, and events that follow each other every `SHOW_EVERY_MS`. */
 const SHOW_AFTER_MS = 40;
 const SHOW_EVERY_MS = 250;
+/** A lost request is sent again after this time. The connection of the events may not notice the loss. */
+const RETRY_MS = 1000;
 
 export class RunFeed {
   readonly id: string;
@@ -41,6 +44,7 @@ export class RunFeed {
   /** Frames that arrive during `#reading`; null outside of it. */
   #waiting: Frame[] | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #retry: ReturnType<typeof setTimeout> | undefined;
   #shownAt = Number.NEGATIVE_INFINITY;
 
   constructor(id: string) {
@@ -98,16 +102,21 @@ export class RunFeed {
   close(): void {
     this.#closed.abort();
     clearTimeout(this.#timer);
+    clearTimeout(this.#retry);
   }
 
   async #reading(read: () => Promise<void>): Promise<void> {
     if (this.#waiting) return;
     this.#waiting = [];
+    clearTimeout(this.#retry);
     try {
       await read();
       this.#show({ error: null });
     } catch (error) {
-      if (!this.#closed.signal.aborted) this.#show({ error });
+      if (!this.#closed.signal.aborted) {
+        this.#show({ error });
+        if (isUnreachable(error)) this.#retry = setTimeout(() => void this.catchUp(), RETRY_MS);
+      }
     }
     const waiting = this.#waiting;
     this.#waiting = null;

@@ -11,7 +11,8 @@ export function lazyPart<P>(load: () => Promise<FunctionComponent<P>>): LazyExot
   return lazy<FunctionComponent<P>>(async () => ({ default: await loadWithServer(load) }));
 }
 
-async function loadWithServer<T>(load: () => Promise<T>): Promise<T> {
+/** Without the server, the page is loaded again when it is back. The promise is then never resolved. */
+export async function loadWithServer<T>(load: () => Promise<T>): Promise<T> {
   // The source of `load` has the path of its chunk.
   const key = `${RELOADED_KEY}${String(load)}`;
   try {

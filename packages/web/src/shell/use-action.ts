@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { useLive } from "../live/use-live.ts";
-import { RequestError } from "../../../tutti/src/client/request-error.ts";
+import { isUnreachable } from "../errors/problem.ts";
 
 interface ServerAction {
   busy: boolean;
@@ -28,5 +28,3 @@ export function useAction(act: () => Promise<unknown>): ServerAction {
   };
   return { ...state, run };
 }
-
-const isUnreachable = (error: unknown): boolean => error instanceof RequestError && error.code === "unreachable";

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { untilAnswered } from "../errors/until-answered.ts";
 
 interface RequestState<T> {
   value: T | null;
@@ -13,11 +14,12 @@ export function useRequest<T>(key: string | null, send: (signal: AbortSignal) =>
     if (key === null) return;
     const unmounted = new AbortController();
     setState((now) => ({ ...now, error: null, isLoading: true }));
-    send(unmounted.signal).then(
+    const fail = (error: unknown) => {
+      if (!unmounted.signal.aborted) setState((now) => ({ ...now, error, isLoading: false }));
+    };
+    untilAnswered(() => send(unmounted.signal), unmounted.signal, fail).then(
       (value) => setState({ value, error: null, isLoading: false }),
-      (error: unknown) => {
-        if (!unmounted.signal.aborted) setState((now) => ({ ...now, error, isLoading: false }));
-      },
+      fail,
     );
     return () => unmounted.abort();
     // `key` identifies the request; `send` is new in every render.

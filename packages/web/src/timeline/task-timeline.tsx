@@ -4,6 +4,7 @@ import { clockStepMs } from "../run/clock.ts";
 import { waitsOf } from "./timeline-waits.ts";
 import { endingLook } from "../inspector/ending-look.ts";
 import { server } from "../shell/server.ts";
+import { untilAnswered } from "../errors/until-answered.ts";
 import { useNow } from "../shell/use-now.ts";
 import { duration } from "../text/format.ts";
 import { describePauseReason, PAUSE_WORDS } from "../../../tutti/src/run/describe-event.ts";
@@ -56,9 +57,9 @@ export function TaskTimeline({ run, opened, onOpen }: Properties) {
   const seq = useMemo(() => run.runSeq, [tick]);
   useEffect(() => {
     const unmounted = new AbortController();
-    server
-      .call("GET /api/orchestrator/:id/timeline", { params: { id: run.id }, signal: unmounted.signal })
-      .then(setTimeline, () => {});
+    const { signal } = unmounted;
+    const read = () => server.call("GET /api/orchestrator/:id/timeline", { params: { id: run.id }, signal });
+    untilAnswered(read, signal).then(setTimeline, () => {});
     return () => unmounted.abort();
   }, [run.id, seq]);
   if (timeline === null) return <p className="loading">{translate("Loading …")}</p>;

@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from "react";
 import type { TranscriptEntry } from "../../../tutti/src/schema/transcript.ts";
+import { isUnreachable } from "../errors/problem.ts";
 import { server } from "../shell/server.ts";
+import { untilAnswered } from "../errors/until-answered.ts";
 
 interface LoadedTranscript {
   /** Has no gaps. Null until the first response. */
@@ -52,6 +54,7 @@ export function useTranscript(
     const read: ReadPage = (page) => server.transcript(runId, sessionId, page, unmounted.signal);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const poll = async () => {
+      let isLost = false;
       try {
         const before = known.current;
         if (before === null) show(await readFirst(read, linked.current));
@@ -61,9 +64,10 @@ export function useTranscript(
           if (!hasSameEnd(before, loaded)) show(loaded);
         }
       } catch (error) {
+        isLost = isUnreachable(error);
         if (!unmounted.signal.aborted) setShown((now) => ({ ...now, error }));
       }
-      if (alive && !unmounted.signal.aborted) timer = setTimeout(() => void poll(), POLL_MS);
+      if ((alive || isLost) && !unmounted.signal.aborted) timer = setTimeout(() => void poll(), POLL_MS);
     };
     void poll();
     return () => {
@@ -76,12 +80,14 @@ export function useTranscript(
   useEffect(() => {
     // A link of a found entry may name one that is not loaded.
     if (entry === null || known.current === null || holds(known.current, entry)) return;
-    let isCurrent = true;
-    readFirst(readPage, entry).then(
-      (loaded) => isCurrent && show(loaded),
-      (error: unknown) => isCurrent && setShown((now) => ({ ...now, error })),
+    const unmounted = new AbortController();
+    const { signal } = unmounted;
+    const fail = (error: unknown) => signal.aborted || setShown((now) => ({ ...now, error }));
+    untilAnswered(() => readFirst(readPage, entry), signal, fail).then(
+      (loaded) => signal.aborted || show(loaded),
+      fail,
     );
-    return () => void (isCurrent = false);
+    return () => unmounted.abort();
   }, [entry]);
   return {
     entries: shown.loaded?.entries ?? null,
