@@ -3,6 +3,7 @@ import { createRoot } from "react-dom/client";
 import { live } from "./live/live-store.ts";
 import { loadLanguage } from "./text/choose-language.ts";
 import { loadWithServer } from "./shell/lazy-part.ts";
+import { keepClicks } from "./parts/keep-clicks.ts";
 import { takeAddressFromHash } from "./shell/route.ts";
 import "./styles/tokens.css";
 import "./styles/base.css";
@@ -15,6 +16,7 @@ try {
   // `reload.js` counts nothing then.
 }
 takeAddressFromHash();
+keepClicks();
 live.begin();
 await loadLanguage();
 // The views have texts in constants, so `App` is imported after `loadLanguage`.

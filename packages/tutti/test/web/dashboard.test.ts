@@ -237,7 +237,8 @@ describe("The dashboard", () => {
 
       // Cancel asks for confirmation: decline it once, then accept it.
       await page.getByRole("button", { name: "Cancel run" }).click();
-      await page.getByRole("button", { name: "No", exact: true }).click();
+      await page.locator("button:focus", { hasText: "No" }).press("Enter");
+      await page.locator("button:focus", { hasText: "Cancel run" }).waitFor();
       await page.getByRole("button", { name: "Cancel run" }).click();
       await page.getByRole("button", { name: "Yes, cancel" }).click();
       await page.getByRole("heading", { name: "Cancelled" }).waitFor();
@@ -371,6 +372,10 @@ describe("The dashboard", () => {
       await page.getByRole("heading", { name: "This plan is invalid" }).waitFor();
       expect(await page.getByRole("alert").innerText()).toMatch(/cycle/);
       expect(await page.getByRole("button", { name: "Confirm plan" }).count()).toBe(0);
+      // The plan has a card of its own, so the page keeps no place for the other items.
+      const scripts = await page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name).join()");
+      expect(scripts).toContain("plan-card");
+      expect(scripts).not.toContain("inbox-cards");
     }),
   );
 

@@ -8,7 +8,7 @@ import {
   type ReactFlowState,
   type Viewport,
 } from "@xyflow/react";
-import { useCallback, useEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import { DependencyEdge, type DependencyEdgeType } from "./dependency-edge.tsx";
 import { groupStages, stagesOf, type GroupedPlan } from "./group-stages.ts";
 import { layOut, NODE_HEIGHT, NODE_WIDTH, shapeKey, type GraphLayout } from "./layout.ts";
@@ -38,6 +38,8 @@ const READABLE = 0.6;
 /** Plans with more than `LARGE` tasks are drawn by stage. */
 const LARGE = 40;
 const STEP = 80;
+/** A press opens a task although the hand moves the pointer this far, in pixels. A longer way only moves the graph. */
+const CLICK_DISTANCE = 6;
 const NO_LINK = { hideAttribution: true };
 /** Its own ones describe keys that delete nodes and edges. */
 const NO_DESCRIPTIONS = { "node.a11yDescription.default": "", "edge.a11yDescription.default": "" };
@@ -103,7 +105,8 @@ function Drawing({ run, opened, onOpen }: Properties) {
   }, []);
   // `fitView` uses these sizes, which React Flow measures itself: before it has, the nodes would fit the last ones.
   const [shownWidth, shownHeight] = [useStore(widthOf), useStore(heightOf)];
-  useEffect(() => {
+  // A layout effect, so that a press on the new graph is not undone by it.
+  useLayoutEffect(() => {
     const zoom = Math.min((shownWidth - 2 * MARGIN) / layout.width, (shownHeight - MARGIN - FOOT) / layout.height);
     const isReadable = zoom >= READABLE;
     const first = working.current.slice(0, 6);
@@ -166,6 +169,7 @@ function Drawing({ run, opened, onOpen }: Properties) {
         zoomOnScroll={false}
         preventScrolling={false}
         zoomOnDoubleClick={false}
+        paneClickDistance={CLICK_DISTANCE}
         minZoom={0.1}
         maxZoom={1.5}
         fitView

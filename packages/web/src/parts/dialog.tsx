@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { useEffect, useId, useRef, type ReactNode } from "react";
+import { useId, useLayoutEffect, useRef, type ReactNode } from "react";
 import { Icon } from "./icon.tsx";
 
 interface Properties {
@@ -12,7 +12,7 @@ interface Properties {
 export function Dialog({ title, onClose, children }: Properties) {
   const box = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     box.current?.showModal();
   }, []);
   return (

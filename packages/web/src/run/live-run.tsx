@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { Suspense, useRef, type ReactNode } from "react";
+import { Suspense, useLayoutEffect, useRef, type ReactNode } from "react";
 import { RunHeader } from "./run-header.tsx";
 import { lookAtWork, runLook } from "./run-look.ts";
 import { RunTabs } from "./run-tabs.tsx";
@@ -7,6 +7,7 @@ import { TaskSection } from "./task-section.tsx";
 import { holdsUp } from "./waiting.ts";
 import { live } from "../live/live-store.ts";
 import { ErrorBoundary } from "../errors/error-boundary.tsx";
+import { useKeys } from "../shell/keys.ts";
 import { RUN_TABS, runAddress, withSession, type RunPlace } from "../shell/page-route.ts";
 import { leaveTo, navigate, replaceAddress } from "../shell/route.ts";
 import { useIsWide } from "../shell/use-is-wide.ts";
@@ -68,11 +69,20 @@ export function LiveRun({ run, recent, warnings, place }: Properties) {
     opener.current = document.activeElement as HTMLElement | null;
     navigate(runAddress(run.id, withSession(latestPlace.current, session)));
   };
-  const close = () => {
-    leaveTo(runAddress(run.id, withSession(latestPlace.current, null)));
-    // Keyboard users continue at the `opener` of the panel.
-    opener.current?.focus();
-  };
+  const close = () => leaveTo(runAddress(run.id, withSession(latestPlace.current, null)));
+  // The key also closes a panel that is still loading.
+  useKeys(opened === null ? {} : { Escape: close });
+  const lastOpened = useRef(opened);
+  useLayoutEffect(() => {
+    const closed = lastOpened.current;
+    lastOpened.current = opened;
+    if (opened !== null || closed === null || document.activeElement !== document.body) return;
+    // Keyboard users continue where they opened the panel. It has replaced the cards and lines of the workers.
+    const again = opener.current?.isConnected
+      ? opener.current
+      : document.querySelector(`[data-worker="${CSS.escape(closed)}"]`);
+    (again as HTMLElement | null)?.focus();
+  }, [opened]);
 
   const change = (part: Partial<RunPlace>) => replaceAddress(runAddress(run.id, { ...latestPlace.current, ...part }));
 
@@ -95,7 +105,7 @@ export function LiveRun({ run, recent, warnings, place }: Properties) {
           <ResultCard run={run} />
         </Panel>
       )}
-      {Object.keys(run.inbox).length > 0 && (
+      {Object.values(run.inbox).some(({ kind }) => kind !== "plan") && (
         <Panel name={translate("The inbox")}>
           <InboxCards run={run} />
         </Panel>

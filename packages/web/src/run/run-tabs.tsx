@@ -22,17 +22,18 @@ interface Properties {
 
 export function RunTabs({ run, tabs, place }: Properties) {
   const box = useRef<HTMLElement>(null);
-  const { tab } = place;
+  const { tab, task, beside } = place;
   // An address can name a part of the run, which the result or the inbox would push out of the window.
   const isNamed = tab !== "tasks" || place.session !== null;
   useEffect(() => {
+    // A link of the result or of the inbox names a part, too. A tab itself is in view.
+    if (!isNamed || box.current?.contains(document.activeElement)) return;
     // Without the server, the page stays at its beginning.
-    if (isNamed)
-      void import("../shell/keep-in-view.ts").then(
-        ({ keepInView }) => keepInView(box.current),
-        () => {},
-      );
-  }, []);
+    void import("../shell/keep-in-view.ts").then(
+      ({ keepInView }) => keepInView(box.current),
+      () => {},
+    );
+  }, [tab, task, beside]);
   useCurrentInView(box, tab);
   return (
     <nav ref={box} className="tabs" aria-label={translate("Parts of the run")}>

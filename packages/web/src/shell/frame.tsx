@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { Suspense, useEffect, useState, type ReactNode, useRef } from "react";
+import { Suspense, useEffect, useLayoutEffect, useState, type ReactNode, useRef } from "react";
 import { ErrorBoundary } from "../errors/error-boundary.tsx";
 import { ConnectionMark } from "./connection-mark.tsx";
 import type { IconName } from "../parts/icon-shapes.ts";
@@ -15,6 +15,7 @@ import { ThemeToggle } from "./theme-toggle.tsx";
 import { useLive } from "../live/use-live.ts";
 import { NotifySwitch } from "../notify/notify-switch.tsx";
 import { lazyPart } from "./lazy-part.ts";
+import { copyText } from "../text/copy-text.ts";
 
 const Palette = lazyPart(async () => (await import("./palette.tsx")).Palette);
 const ShortcutHelp = lazyPart(async () => (await import("./shortcut-help.tsx")).ShortcutHelp);
@@ -41,7 +42,7 @@ export function Frame({ route, children }: { route: PageRoute; children: ReactNo
   const [copied, setCopied] = useState("");
   const typed = useRef("");
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     // `pressed` is the first key of a pair such as `g i`, which goes to the inbox.
     let pressed = "";
     const onKey = (event: KeyboardEvent) => {
@@ -65,7 +66,7 @@ export function Frame({ route, children }: { route: PageRoute; children: ReactNo
     const copy = ({ target }: Event): boolean => {
       const command = target instanceof Element && target.closest<HTMLElement>("[data-command]")?.dataset["command"];
       if (!command) return false;
-      void navigator.clipboard.writeText(command).then(
+      void copyText(command).then(
         () => setCopied(command),
         () => {},
       );
@@ -154,7 +155,9 @@ export function Frame({ route, children }: { route: PageRoute; children: ReactNo
       )}
       <div className="frame-notice">
         <ErrorBoundary key={opened} part={translate("This dialog")}>
-          <Suspense fallback={<TypeAhead typed={typed} />}>
+          <Suspense
+            fallback={<TypeAhead typed={opened === "palette" ? typed : null} onClose={() => setOpened(null)} />}
+          >
             {opened === "palette" && <Palette route={route} typed={typed} onClose={() => setOpened(null)} />}
             {opened === "help" && <ShortcutHelp onClose={() => setOpened(null)} />}
           </Suspense>

@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { useEffect, useId, useRef, useState, type KeyboardEvent, type RefObject } from "react";
+import { useEffect, useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type RefObject } from "react";
 import { Dialog } from "../parts/dialog.tsx";
 import {
   COSTS,
@@ -18,6 +18,7 @@ import { navigate } from "./route.ts";
 import { server } from "./server.ts";
 import { useLive, useRefusal } from "../live/use-live.ts";
 import { isRunOver, type RunStatus } from "../../../tutti/src/schema/status.ts";
+import { copyText } from "../text/copy-text.ts";
 import { shown } from "../text/safe-text.ts";
 
 interface Command {
@@ -41,13 +42,16 @@ interface Properties {
 }
 
 export function Palette({ route, typed, onClose }: Properties) {
-  const [text, setText] = useState(typed.current);
+  const [text, setText] = useState("");
   const [index, setIndex] = useState(0);
   const [note, setNote] = useState("");
+  /** Enter was pressed before the palette was loaded. */
+  const [isEntered, setEntered] = useState(false);
   const list = useId();
   const field = useRef<HTMLInputElement>(null);
   const box = useRef<HTMLUListElement>(null);
-  const runs = useLive((state) => state.runs) ?? [];
+  const listed = useLive((state) => state.runs);
+  const runs = listed ?? [];
   const refusal = useRefusal();
   const here = route.view === "run" ? runs.find(({ id }) => id === route.id) : undefined;
   const commands: Command[] = [
@@ -77,7 +81,7 @@ export function Palette({ route, typed, onClose }: Properties) {
     })),
   ];
   const wanted = text.toLowerCase().split(/\s+/);
-  // The command line too: its words are the same in every language.
+  // `line` is searched, too, because a command line has the same words in every language.
   const isFound = ({ name, line = "" }: Command) => {
     const searched = `${name} ${line}`.toLowerCase();
     return wanted.every((word) => searched.includes(word));
@@ -93,13 +97,16 @@ export function Palette({ route, typed, onClose }: Properties) {
     setText(typedText);
     setIndex(0);
     setNote("");
+    setEntered(false);
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     box.current?.querySelector(".is-chosen")?.scrollIntoView({ block: "nearest" });
   }, [text, index]);
   // `showModal` of the dialog has focused its first button.
-  useEffect(() => {
+  useLayoutEffect(() => {
     field.current?.focus();
+    setText(typed.current.replaceAll("\n", ""));
+    setEntered(typed.current.endsWith("\n"));
     typed.current = "";
   }, []);
 
@@ -113,6 +120,11 @@ export function Palette({ route, typed, onClose }: Properties) {
       setNote(error instanceof Error ? error.message : String(error));
     }
   };
+  useEffect(() => {
+    if (!isEntered || listed === null) return;
+    setEntered(false);
+    void use(chosen);
+  }, [isEntered, listed]);
   const onKey = (event: KeyboardEvent) => {
     if (event.key === "ArrowDown") choose(Math.min(index + 1, found.length - 1));
     else if (event.key === "ArrowUp") choose(Math.max(index - 1, 0));
@@ -164,7 +176,7 @@ export function Palette({ route, typed, onClose }: Properties) {
             <button
               type="button"
               className="button-link is-inline"
-              onClick={() => void navigator.clipboard.writeText(chosen.line!).then(() => setNote(translate("Copied.")))}
+              onClick={() => void copyText(chosen.line!).then(() => setNote(translate("Copied.")))}
             >
               {translate("Copy as command")}
             </button>

@@ -29,10 +29,16 @@ export function replaceAddress(address: string): void {
   notify();
 }
 
+let lastLeft: unknown;
+
 /** Closes a panel. If `address` is the page before it, this goes back, so that Back does not open the panel again. */
 export function leaveTo(address: string): void {
-  if ((history.state as { from?: string } | null)?.from === address) history.back();
-  else replaceAddress(address);
+  const state = history.state as { from?: string } | null;
+  if (state?.from !== address) return replaceAddress(address);
+  // `back` takes effect later, and a second click must not go back twice.
+  if (state === lastLeft) return;
+  lastLeft = state;
+  history.back();
 }
 
 export function useRoute(): PageRoute {

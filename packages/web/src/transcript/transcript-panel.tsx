@@ -1,5 +1,5 @@
 import { translate } from "../text/language.ts";
-import { Suspense, useEffect, useRef, type ReactNode } from "react";
+import { Suspense, useLayoutEffect, useRef, type ReactNode } from "react";
 import { MessageForm } from "./message-form.tsx";
 import { sessionsOf } from "./session-of.ts";
 import { TaskDetails } from "./task-details.tsx";
@@ -12,7 +12,7 @@ import { subAgentsOf } from "../inspector/sub-agents-of.ts";
 import { TaskSummary } from "../inspector/task-summary.tsx";
 import type { Run } from "../../../tutti/src/schema/run.ts";
 import { Icon } from "../parts/icon.tsx";
-import { isTyping } from "../shell/keys.ts";
+import { takesKeys } from "../shell/keys.ts";
 import { Link } from "../shell/link.tsx";
 import { PANEL_PARTS, runAddress, type PanelPart, type RunPlace } from "../shell/page-route.ts";
 import { replaceAddress } from "../shell/route.ts";
@@ -51,8 +51,6 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
   const session = sessions[attempt - 1];
   const panel = useRef<HTMLElement>(null);
   const partRow = useRef<HTMLElement>(null);
-  const latestOnClose = useRef(onClose);
-  latestOnClose.current = onClose;
   const taskId = task?.id ?? null;
   const worker = taskId === null ? undefined : run.workers[taskId];
   const parts = PANEL_PARTS.filter((part) => task !== undefined || !OF_TASKS.includes(part));
@@ -64,13 +62,9 @@ export function TranscriptPanel({ run, name, place, onClose }: Properties) {
   };
 
   useCurrentInView(partRow, part);
-  useEffect(() => {
-    panel.current?.focus({ preventScroll: true });
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && !isTyping(event)) latestOnClose.current();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
+  useLayoutEffect(() => {
+    // While the panel was loading, the user may have begun to type elsewhere.
+    if (!takesKeys(document.activeElement)) panel.current?.focus({ preventScroll: true });
   }, []);
 
   return (
