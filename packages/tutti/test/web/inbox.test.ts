@@ -134,6 +134,70 @@ describe("An item in the inbox", () => {
   );
 
   test(
+    "stays on the screen when a more costly one arrives, also beside its run, and a key answers it",
+    onStage(async (stage) => {
+      const asks = (task: string) => worker(task, { then: `ask:Which colour for ${task}?` }, { block: done({}) });
+      const { id } = await stage.begin([...mainSession([{ id: "a" }]), asks("a")], "Paint it", {
+        config: { autoSpawn: true },
+      });
+      await stage.engine.until(id, ({ inbox }) => Object.keys(inbox).length === 1);
+      const page = await stage.page();
+      await page.getByRole("heading", { name: "a asks" }).waitFor();
+      await page.keyboard.press("r");
+      await page.keyboard.type("Gre");
+      const plan = await stage.begin(mainSession([{ id: "b" }]), "Write a page");
+      await stage.until(plan.id, "confirming");
+      await page.locator(".inbox-item").nth(1).waitFor();
+      expect(await page.locator(".inbox-item").first().innerText()).toContain("A plan waits for you");
+      await page.keyboard.type("en");
+      expect(await page.getByLabel("Your answer").inputValue()).toBe("Green");
+      await page.keyboard.press("Control+Enter");
+      await stage.engine.until(id, ({ inbox }) => Object.keys(inbox).length === 0);
+      await page.getByRole("heading", { name: "A plan waits for you" }).waitFor();
+
+      // The page of a run keeps the keys of an item, too.
+      const failed = { phase: "completion", data: { task_id: "{TASK_ID}", status: "failed", error: "no luck" } };
+      const gate = stage.lab.gate();
+      const later = worker("b", { waitForFile: gate.file, then: "ask:Which size?" }, { block: done({}) });
+      const sessions = [...mainSession([{ id: "a" }, { id: "b" }]), worker("a", { block: failed }), later];
+      const both = await stage.begin(sessions, "Paint both", { config: { autoSpawn: true } });
+      await stage.engine.until(both.id, ({ inbox }) => Object.keys(inbox).length === 1);
+      await page.goto(`${stage.url}/runs/${both.id}`);
+      const [failure, question] = ["Failed task of a", "Question of b"].map((name) =>
+        page.getByRole("region", { name }),
+      );
+      await failure!.locator("kbd").first().waitFor();
+      gate.open();
+      await question!.waitFor();
+      expect(await failure!.locator("kbd").count()).toBeGreaterThan(0);
+      expect(await question!.locator("kbd").count()).toBe(0);
+    }),
+  );
+
+  test(
+    "is answered by a key that is held down, and the next one is not",
+    onStage(async (stage) => {
+      for (const request of ["Write the first page", "Write the second page"]) {
+        const { id } = await stage.begin([...mainSession([{ id: "a" }]), goodWorker], request);
+        await stage.until(id, "confirming");
+      }
+      const page = await stage.page();
+      const answers: string[] = [];
+      page.on("request", (request) => void (request.method() === "POST" && answers.push(request.url())));
+      const link = page.locator(".inbox-run a");
+      await link.getByText("Write the first page").waitFor();
+      await page.keyboard.down("a");
+      await link.getByText("Write the second page").waitFor();
+      await page.keyboard.down("a");
+      await page.keyboard.down("a");
+      await page.keyboard.up("a");
+      await page.keyboard.press("o");
+      await page.getByRole("heading", { name: "Confirm this plan of 1 task?" }).waitFor();
+      expect(answers.length).toBe(1);
+    }),
+  );
+
+  test(
     "says why its button is disabled",
     onStage(async (stage) => {
       const { id } = await stage.begin(mainSession([{ id: "a" }]), "Write a page");
@@ -150,7 +214,10 @@ describe("An item in the inbox", () => {
         });
       });
       await page.goto(`${stage.url}/?item=money`);
-      const stateOf = async (button: Locator) => [await button.isDisabled(), await button.getAttribute("title")];
+      const stateOf = async (button: Locator) => [
+        await button.isDisabled(),
+        (await button.getAttribute("title")) || null,
+      ];
       const limit = page.getByRole("button", { name: "Set the limit" });
       await limit.waitFor();
       await expect.poll(() => stateOf(limit)).toEqual([true, "Enter an amount above 0."]);

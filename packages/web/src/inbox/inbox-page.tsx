@@ -32,11 +32,13 @@ export function InboxPage({ chosen }: { chosen: string | null }) {
   const error = useLive((state) => state.error);
   const items = byCost(inbox);
   const found = items.findIndex(({ id }) => id === chosen);
-  // An answered item leaves the list, and the next one takes its `place`.
-  const place = useRef(0);
-  if (found >= 0) place.current = found;
-  const index = Math.min(found >= 0 ? found : place.current, items.length - 1);
+  // The item on the screen stays when others arrive, so that a key answers what the user sees. An answered item leaves
+  // the list. The next one takes its `place` if the user chose it, and otherwise is the most costly one.
+  const last = useRef<{ id: string | null; place: number }>({ id: null, place: 0 });
+  const kept = found >= 0 ? found : items.findIndex(({ id }) => id === last.current.id);
+  const index = kept >= 0 ? kept : Math.min(chosen === null ? 0 : last.current.place, items.length - 1);
   const item = items[index];
+  last.current = { id: item?.id ?? null, place: Math.max(0, index) };
   const box = useRef<HTMLDivElement>(null);
   const now = useNow(true, 30_000);
 
@@ -45,7 +47,6 @@ export function InboxPage({ chosen }: { chosen: string | null }) {
   const go = (to: number) => {
     const next = items[to];
     if (!next) return false;
-    place.current = to;
     replaceAddress(inboxAddress(next.id));
     // On a narrow screen the item is below the list.
     if ((box.current?.getBoundingClientRect().top ?? 0) > innerHeight / 2) box.current?.scrollIntoView();

@@ -5,7 +5,7 @@ import { planErrorsOf, type AnyItem } from "./item-look.ts";
 import { useRefusal } from "../live/use-live.ts";
 import { ActionError } from "../errors/action-error.tsx";
 import { Notice } from "../parts/notice.tsx";
-import { useKeys } from "../shell/keys.ts";
+import { isSendKey, useKeys } from "../shell/keys.ts";
 import { Link } from "../shell/link.tsx";
 import { runAddress } from "../shell/page-route.ts";
 import { server } from "../shell/server.ts";
@@ -87,8 +87,13 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
   useKeys(
     hasKeys
       ? {
-          ...Object.fromEntries(options.slice(0, MOST_OPTIONS).map((_, at) => [String(at + 1), () => choose(at)])),
-          ...(canApprove && { a: approve }),
+          // A key that is held down repeats itself, and would answer the items that follow.
+          ...Object.fromEntries(
+            options
+              .slice(0, MOST_OPTIONS)
+              .map((_, at) => [String(at + 1), ({ repeat }: KeyboardEvent) => !repeat && choose(at)]),
+          ),
+          ...(canApprove && { a: ({ repeat }: KeyboardEvent) => !repeat && approve() }),
           ...(form && { r: () => box.current?.focus() }),
         }
       : {},
@@ -156,7 +161,7 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
             aria-label={kind === "question" || kind === "decision" ? translate("Your answer") : undefined}
             onChange={({ target }) => write(target.value)}
             onKeyDown={(event) => {
-              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
+              if (isSendKey(event)) submit(event);
             }}
           />
           <div className="answer-row">

@@ -1,6 +1,7 @@
 // `InboxCards` shows the open items of a run except its plan, which has `PlanCard`. Items that stop the run come first;
 // failed tasks share one card.
 import { translate } from "../text/language.ts";
+import { useRef } from "react";
 import { ItemCard } from "../inbox/item-card.tsx";
 import { costOf } from "../inbox/item-look.ts";
 import { ErrorBoundary } from "../errors/error-boundary.tsx";
@@ -24,14 +25,18 @@ export function InboxCards({ run }: { run: Run }) {
     .toSorted((a, b) => costOf(b) - costOf(a) || a.createdAt - b.createdAt);
   // `ResultCard` has the reasons of a run that is over, so the tasks are only listed.
   const single = failures.length === 1 && !isRunOver(run.status) ? failures : [];
+  const cards = [...others, ...single];
+  // The keys stay with their item when a more costly one arrives: the user may be about to press one.
+  const keyed = useRef<string | undefined>(undefined);
+  if (!cards.some(({ id }) => id === keyed.current)) keyed.current = cards[0]?.id;
   return (
     <>
-      {[...others, ...single].map((item, index) => (
+      {cards.map((item) => (
         <ErrorBoundary key={item.id} part={translate("This item")}>
           <ItemCard
             item={item}
             task={run.tasks.find(({ id }) => id === item.taskId)?.title}
-            hasKeys={index === 0 && run.status !== "confirming"}
+            hasKeys={item.id === keyed.current && run.status !== "confirming"}
             // Option 0 of a failure is the retry, which the server rejects unless `canTryAgain`.
             isImpossible={(option) => item.kind === "failure" && option === 0 && !canTryAgain(run, item)}
           />
