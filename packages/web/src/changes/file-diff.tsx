@@ -26,10 +26,18 @@ const STATUSES: Readonly<Record<FileChange["status"], string>> = {
 };
 
 export function FileDiff({ file, target, side }: Properties) {
-  const { path, from, status, additions, deletions, binary, patch } = file;
   const [most, setMost] = useState(MOST_LINES);
-  const [commented, setCommented] = useState<number | null>(null);
+  const [commented, setCommented] = useState<{ indexes: readonly number[]; file: FileChange } | null>(null);
+  // While the user writes comments, the file stays as it was: in a newer version a comment could be at another line.
+  const { path, from, status, additions, deletions, binary, patch } = commented?.file ?? file;
   const lines = splitPatch(patch ?? "");
+  const open = (index: number) =>
+    setCommented((now) => ({ indexes: [...new Set(now?.indexes).add(index)], file: now?.file ?? file }));
+  const close = (index: number) =>
+    setCommented((now) => {
+      const indexes = now?.indexes.filter((each) => each !== index) ?? [];
+      return now === null || indexes.length === 0 ? null : { ...now, indexes };
+    });
   return (
     <details className="file-diff card" open={lines.length <= MOST_LINES}>
       <summary>
@@ -66,14 +74,14 @@ export function FileDiff({ file, target, side }: Properties) {
                   // Lines of a patch never change their order, so `index` can be the key.
                   key={index}
                   line={line}
-                  onComment={line.kind === "hunk" || line.kind === "note" ? undefined : () => setCommented(index)}
+                  onComment={line.kind === "hunk" || line.kind === "note" ? undefined : () => open(index)}
                 >
-                  {commented === index && (
+                  {commented?.indexes.includes(index) && (
                     <LineComment
                       target={target}
                       place={`${path}:${line.after ?? line.before}`}
                       code={line.text}
-                      onClose={() => setCommented(null)}
+                      onClose={() => close(index)}
                     />
                   )}
                 </Line>

@@ -3,6 +3,8 @@ import { useId, useState, type FormEvent } from "react";
 import type { CommentTarget } from "./comment-target.ts";
 import { useRefusal } from "../live/use-live.ts";
 import { ActionError } from "../errors/action-error.tsx";
+import { focusOnMount } from "../parts/focus-on-mount.ts";
+import { isSendKey } from "../shell/keys.ts";
 import { useAction } from "../shell/use-action.ts";
 
 interface Properties {
@@ -23,12 +25,21 @@ export function LineComment({ target, place, code, onClose }: Properties) {
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (text.trim() !== "") action.run();
+    if (text.trim() !== "" && refusal === null) action.run();
   };
   return (
     <form className="answer line-comment" onSubmit={submit}>
       <label htmlFor={field}>{translate("{name} about {place}", { name: target.name, place })}</label>
-      <textarea id={field} autoFocus rows={2} value={text} onChange={({ target: { value } }) => setText(value)} />
+      <textarea
+        id={field}
+        ref={focusOnMount}
+        rows={2}
+        value={text}
+        onChange={({ target: { value } }) => setText(value)}
+        onKeyDown={(event) => {
+          if (isSendKey(event)) submit(event);
+        }}
+      />
       <div className="answer-row">
         <button type="button" className="button" onClick={onClose}>
           {translate("Close")}

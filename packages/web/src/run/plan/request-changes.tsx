@@ -2,6 +2,7 @@ import { translate } from "../../text/language.ts";
 import { useId, type FormEvent } from "react";
 import { useRefusal } from "../../live/use-live.ts";
 import { ActionError } from "../../errors/action-error.tsx";
+import { isSendKey } from "../../shell/keys.ts";
 import { server } from "../../shell/server.ts";
 import { useAction } from "../../shell/use-action.ts";
 import { forgetDraft, keepDraft, useDraftText } from "../../text/drafts.ts";
@@ -40,6 +41,9 @@ export function RequestChanges({ item }: { item: InboxItem }) {
         value={text}
         disabled={refusal !== null}
         onChange={({ target }) => keepWords(item, target.value)}
+        onKeyDown={(event) => {
+          if (isSendKey(event)) submit(event);
+        }}
       />
       <div className="answer-row">
         <button
