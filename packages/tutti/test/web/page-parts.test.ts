@@ -14,6 +14,7 @@ import { filterRuns, orderRuns } from "../../../web/src/list/order-runs.ts";
 import { recentLines } from "../../../web/src/run/activity.ts";
 import { runTime, workerTime } from "../../../web/src/run/clock.ts";
 import { steps } from "../../../web/src/run/phases.ts";
+import { estimateEdited } from "../../../web/src/run/plan/estimate-edited.ts";
 import {
   changesOf,
   editedTasks,
@@ -392,6 +393,20 @@ describe("The edits of a plan", () => {
     expect(of({ a: { dependencies: ["c"] } })).toBe("a, b, c depend on each other.");
     expect(of({}, { removed: ["a", "b", "c"] })).toBe("The plan has no tasks.");
     expect(of({}, { usd: "-1" })).toBe("The budget must be more than 0.");
+  });
+
+  test("scale the estimate of the server by the work, the workers and the longest chain that they leave", () => {
+    const four = ["a", "b", "c", "d"].map((id) => task(id));
+    const times = { minutes: 20, criticalPath: ["a"], criticalMinutes: 10 };
+    const known = { ...times, basis: "history" as const, samples: 9, usd: 8, tokens: 400, advice: [] };
+    const template = { config: { maxWorkers: 2, parallelExecution: true } };
+    const estimateOf = (tasks: typeof four) => estimateEdited(known, { tasks: four, template }, tasks);
+    expect(estimateOf(four)).toEqual(known);
+    expect(estimateOf(four.slice(2))).toMatchObject({ minutes: 10, usd: 4, tokens: 200, criticalMinutes: 10 });
+    expect(estimateOf([...four, task("e"), task("f")])).toMatchObject({ minutes: 30, usd: 12, tokens: 600 });
+    const chain = [task("a"), task("b", ["a"]), task("c", ["b"]), task("d", ["c"])];
+    const criticalPath = ["a", "b", "c", "d"];
+    expect(estimateOf(chain)).toMatchObject({ minutes: 40, usd: 8, criticalPath, criticalMinutes: 40 });
   });
 });
 

@@ -53,11 +53,12 @@ function criticalPath(tasks: readonly Task[], weights: ReadonlyMap<string, numbe
       (best, id) => (best === undefined || lengths.get(id)! > lengths.get(best)! ? id : best),
       undefined,
     );
-  const path: string[] = [];
+  const path = new Set<string>();
   const roots = tasks.filter(({ dependencies }) => dependencies.length === 0).map(({ id }) => id);
-  for (let id = longest(roots); id !== undefined && weights.has(id); id = longest(dependents.get(id) ?? []))
-    path.push(id);
-  return path;
+  // An invalid plan may have a cycle behind a root, around which this would never end.
+  for (let id = longest(roots); id !== undefined && weights.has(id) && !path.has(id); id = longest(dependents.get(id)!))
+    path.add(id);
+  return [...path];
 }
 
 function advise(tasks: readonly Task[], criticalWeight: number, total: number): string[] {

@@ -13,6 +13,7 @@ import {
   type TaskEdit,
 } from "./plan-edits.ts";
 import { changedFields, comparePlans, earlierPlan, type ComparedField } from "./compare-plans.ts";
+import { estimateEdited } from "./estimate-edited.ts";
 import { PlanTask } from "./plan-task.tsx";
 import { keepWords, RequestChanges } from "./request-changes.tsx";
 import { budgetLimits, PlanTerms } from "../../inbox/item-evidence.tsx";
@@ -30,7 +31,7 @@ import { AgentQuote } from "../../text/agent-words.tsx";
 import { forgetDraft, keepDraft, useDraftText } from "../../text/drafts.ts";
 import { money, plural } from "../../text/format.ts";
 import { capitalize } from "../../../../tutti/src/sentence.ts";
-import { estimatePlan, type PlanEstimate } from "../../../../tutti/src/run/plan/estimate.ts";
+import type { PlanEstimate } from "../../../../tutti/src/run/plan/estimate.ts";
 import { parallelGroups } from "../../../../tutti/src/run/plan/graph.ts";
 import type { Run } from "../../../../tutti/src/schema/run.ts";
 import { lazyPart } from "../../shell/lazy-part.ts";
@@ -57,7 +58,8 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
   const tasks = editedTasks(run.tasks, edits);
   const kept = tasks.filter(({ id }) => !editOf(edits, id).skip);
   const problem = sound ? problemOf(run.tasks, edits) : null;
-  const estimate = sound ? estimateOf(run, kept, item?.evidence) : null;
+  const known = (item?.evidence as { estimate?: PlanEstimate | null } | undefined)?.estimate;
+  const estimate = sound && known && kept.length > 0 ? estimateEdited(known, run, withinPlan(kept)) : null;
   const budget = edits.usd === "" ? run.budget : { ...run.budget, usd: Number(edits.usd) };
   const limits = budgetLimits(budget);
 
@@ -275,10 +277,15 @@ const FIELD_NAMES: Record<ComparedField, string> = {
   labels: translate("Labels"),
 };
 
+/** Without dependencies on tasks that are skipped. */
+function withinPlan(kept: Run["tasks"]): Run["tasks"] {
+  const ids = new Set(kept.map(({ id }) => id));
+  return kept.map((task) => ({ ...task, dependencies: task.dependencies.filter((id) => ids.has(id)) }));
+}
+
 /** The stages of the server are those of the plan without edits. A plan with a cycle has none. */
 function drawnPlan(kept: Run["tasks"], isSound: boolean): Pick<Run, "tasks" | "parallelGroups"> {
-  const ids = new Set(kept.map(({ id }) => id));
-  const tasks = kept.map((task) => ({ ...task, dependencies: task.dependencies.filter((id) => ids.has(id)) }));
+  const tasks = withinPlan(kept);
   return { tasks, parallelGroups: isSound ? parallelGroups(tasks) : [] };
 }
 
@@ -289,30 +296,4 @@ function readEdits(draft: string): PlanEdits {
   } catch {
     return NO_EDITS;
   }
-}
-
-/** Scales the estimate of the server for the whole plan (`known`) to the edited one. */
-function estimateOf(run: Run, kept: Run["tasks"], evidence: unknown): PlanEstimate | null {
-  const known = (evidence as { estimate?: PlanEstimate | null } | undefined)?.estimate;
-  if (!known || kept.length === 0) return null;
-  if (kept.length === run.tasks.length && kept.every((task, index) => task === run.tasks[index])) return known;
-  const { maxWorkers, parallelExecution } = run.template.config;
-  const ids = new Set(kept.map(({ id }) => id));
-  const tasks = kept.map((task) => ({ ...task, dependencies: task.dependencies.filter((id) => ids.has(id)) }));
-  const fresh = estimatePlan(tasks, parallelExecution ? maxWorkers : 1);
-  const share = kept.length / Math.max(1, run.tasks.length);
-  const scaled = Math.round(known.usd * share * 100) / 100;
-  const perTask = known.criticalMinutes / Math.max(1, known.criticalPath.length);
-  return {
-    ...known,
-    usd: scaled,
-    tokens: Math.round(known.tokens * share),
-    criticalPath: fresh.criticalPath,
-    criticalMinutes: perTask * fresh.criticalPath.length,
-    minutes:
-      known.criticalMinutes > 0
-        ? (known.minutes / known.criticalMinutes) * perTask * fresh.criticalPath.length
-        : known.minutes,
-    advice: fresh.advice,
-  };
 }
