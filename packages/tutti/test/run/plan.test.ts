@@ -76,6 +76,15 @@ describe("A plan", () => {
     expect(story.run).toMatchObject({ status: "spawning", currentPhase: "workerExecution" });
   });
 
+  it("is stored again, with its groups, by its confirmation only if that changes it (D4-265)", () => {
+    const confirmed = ({ log }: Story) => log.find(({ type }) => type === "orchestrator:confirmed")!.data;
+    const unchanged = confirm([{ id: "a" }, { id: "b" }], { budget: { usd: 5 } });
+    expect(confirmed(unchanged)).toEqual({ id: unchanged.run.id, taskCount: 2, skipped: {}, budget: { usd: 5 } });
+    expect(unchanged.run).toMatchObject({ tasks: [{ id: "a" }, { id: "b" }], parallelGroups: [["a", "b"]] });
+    const changed = confirm([{ id: "a" }, { id: "b" }], { tasks: { b: { dependencies: ["a"] } } });
+    expect(confirmed(changed)).toMatchObject({ tasks: [{ id: "a" }, { id: "b" }], parallelGroups: [["a"], ["b"]] });
+  });
+
   it("is confirmed automatically if the template sets autoSpawn (E15)", () => {
     const story = new Story(makeTemplate({ config: { autoSpawn: true } })).plan([{ id: "a" }]);
     expect(story.run.status).toBe("spawning");
@@ -344,6 +353,16 @@ describe("`estimatePlan`", () => {
     const estimate = estimatePlan(chain, 4, history);
     expect(estimate).toMatchObject({ minutes: 8, criticalPath: chain.map(({ id }) => id) });
     expect(estimate.advice[0]).toContain("hardly be faster than one");
+  });
+
+  it("ends for a plan with a cycle behind a root", () => {
+    const circle = [
+      task("a"),
+      task("b", { dependencies: ["a", "c"] }),
+      task("c", { dependencies: ["b"] }),
+      task("d", { dependencies: ["c"] }),
+    ];
+    expect(estimatePlan(circle, 4, history).criticalPath.slice(0, 2)).toEqual(["a", "b"]);
   });
 
   it("warns of tasks that will not run in parallel because they name the same files", () => {

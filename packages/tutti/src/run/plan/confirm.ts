@@ -16,8 +16,9 @@ import { sentence } from "../../sentence.ts";
 export function confirm(run: Run, changes: PlanChanges, hash?: string): RunEvent[] {
   const { tasks, skipped } = reviewedPlan(run, changes, hash, "confirmed");
   const budget = { ...run.budget, ...changes.budget };
-  const groups = tasks === run.tasks ? run.parallelGroups : parallelGroups(tasks);
-  const data = { taskCount: tasks.length, tasks, parallelGroups: groups, skipped, budget };
+  // The log has the planned tasks already. Storing a long plan again would delay the first starts.
+  const plan = tasks === run.tasks ? {} : { tasks, parallelGroups: parallelGroups(tasks) };
+  const data = { taskCount: tasks.length, ...plan, skipped, budget };
   return [
     ...settle(run, sentence("approved")),
     { type: "orchestrator:confirmed", data: { id: run.id, ...data } },
