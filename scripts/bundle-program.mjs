@@ -172,6 +172,8 @@ export async function bundleProgram(input, target) {
   const bundle = await rolldown({
     input,
     platform: "node",
+    // Optional packages, which a user installs for a database. A copy in the build could not be updated on its own.
+    external: ["pg", "pg-boss"],
     plugins: [deferSchemas, substitutes, loadAtFirstUse],
     // A busy machine is no reason to fail.
     checks: { bundlerTimings: false },

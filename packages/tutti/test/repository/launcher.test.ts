@@ -1,5 +1,15 @@
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -112,6 +122,22 @@ describe("on a Node that is new enough", () => {
     const options = { cwd: folder, env, encoding: "utf8" } as const;
     const printed = execFileSync("npm", ["--prefix", clone, "run", "-s", "tutti"], options);
     expect(printed.trim()).toBe(realpathSync(folder));
+  });
+
+  test("a database needs packages that an installed Tutti does not contain, which every command says", async () => {
+    const build = join(import.meta.dirname, "../../../../scripts/build-program.mjs");
+    const built = process.env["TUTTI_BUILD"] ?? execFileSync(process.execPath, [build], { encoding: "utf8" }).trim();
+    const installed = mkdtempSync(join(folder, "installed-"));
+    for (const name of ["bin", "package.json"])
+      cpSync(join(launcher, "../..", name), join(installed, name), { recursive: true });
+    cpSync(built, join(installed, "dist"), { recursive: true });
+    const { peerDependencies } = JSON.parse(readFileSync(join(launcher, "../../package.json"), "utf8"));
+    for (const command of ["serve", "worker", "hosts"]) {
+      const args = ["--data-dir", join(installed, "data"), command, "--database-url", "postgres://u@127.0.0.1:1/x"];
+      const { code, stderr } = await start([process.execPath, join(installed, "bin/tutti.js")], args).exited;
+      expect(code).toBe(2);
+      expect(stderr).toContain(`npm install pg@${peerDependencies.pg} pg-boss@${peerDependencies["pg-boss"]}`);
+    }
   });
 
   test("the launcher prefers the source to the build", async () => {

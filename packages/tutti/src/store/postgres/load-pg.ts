@@ -22,6 +22,6 @@ export const isMissingPackage = (error: unknown): boolean =>
 export const missingPackages = (cause: unknown): TuttiError =>
   new TuttiError(
     "packages_missing",
-    `A database needs packages that are not installed. Install them with "npm install ${DATABASE_PACKAGES.join(" ")}".`,
+    `A database needs packages that are not installed. Install them with "npm install ${DATABASE_PACKAGES.join(" ")}", and with --global if Tutti was installed so.`,
     { cause },
   );
