@@ -38,7 +38,7 @@ if (newEnough && process.argv.length === 3 && ["--version", "-V"].includes(proce
 } else if (newEnough) {
   hideSqliteWarning();
   useCompileCache();
-  if (process.env.TUTTI_LAUNCHED && process.channel) forwardInterrupts(process.channel);
+  if (process.env.TUTTI_LAUNCHED && process.channel) followLauncher(process.channel);
   endOnSignals();
   Promise.resolve()
     .then(load)
@@ -98,8 +98,8 @@ function runWith(node) {
   const { spawn } = require("child_process");
   const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
   const child = spawn(node, [fileURLToPath(import.meta.url)].concat(process.argv.slice(2)), {
-    stdio: onTerminal ? ["inherit", "inherit", "inherit", "ipc"] : "inherit",
-    env: onTerminal ? Object.assign({}, process.env, { TUTTI_LAUNCHED: "1" }) : process.env,
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+    env: Object.assign({}, process.env, { TUTTI_LAUNCHED: "1" }),
   });
   SIGNALS.forEach((signal) => {
     process.on(signal, () => {
@@ -122,16 +122,18 @@ function runWith(node) {
 }
 
 /**
- * Runs in the child of the launcher. Handles a Ctrl-C that only the launcher received.
+ * Runs in the child of the launcher. Handles a Ctrl-C that only the launcher received, and ends this process like the
+ * launcher when that is killed: a server would otherwise go on in the background.
  *
  * @param {{ unref(): void }} channel
  */
-function forwardInterrupts(channel) {
+function followLauncher(channel) {
   delete process.env.TUTTI_LAUNCHED;
   let receivedAt = 0;
   process.on("SIGINT", () => {
     receivedAt = Date.now();
   });
+  process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
   process.on("message", (message) => {
     if (message !== "SIGINT") return;
     // The signal of a terminal arrives here at about the same moment.

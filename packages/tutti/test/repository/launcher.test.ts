@@ -256,4 +256,16 @@ describe.each(oldNodes)("on $name", ({ command, version }) => {
     expect(await exited).toMatchObject({ code: 130, signal: null });
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
+
+  test("SIGKILL ends both processes", async () => {
+    const main = `export const main = () => new Promise(() => {
+      setInterval(() => {}, 1000);
+      console.log("ready " + process.pid + ".");
+    });`;
+    const { child, exited, printed } = start(command, [layOut({ main, where: "src", pinned: true })]);
+    await printed(".");
+    child.kill("SIGKILL");
+    // The pipes of `child` close when the last process that holds them ends.
+    expect(await exited).toMatchObject({ code: null, signal: "SIGKILL" });
+  });
 });
