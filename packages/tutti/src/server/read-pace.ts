@@ -7,8 +7,13 @@ const PAUSE_MS = 40;
 
 /** `ReadPace` lets many clients read large answers in turn, so that other requests are answered between two parts. */
 export class ReadPace {
+  readonly #sleep: (ms: number) => Promise<unknown>;
   #lastTurn: Promise<void> = Promise.resolve();
   #bytes = 0;
+
+  constructor(wait: (ms: number) => Promise<unknown> = sleep) {
+    this.#sleep = wait;
+  }
 
   /** `turn` resolves for one caller per turn of the event loop. */
   turn(): Promise<void> {
@@ -24,6 +29,6 @@ export class ReadPace {
     await unreadAnswers.room();
     if (this.#bytes < BYTES_PER_PAUSE) return nextTurn();
     this.#bytes = 0;
-    await sleep(PAUSE_MS);
+    await this.#sleep(PAUSE_MS);
   }
 }

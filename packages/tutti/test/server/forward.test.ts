@@ -4,6 +4,10 @@ import type { Bindings } from "../../src/server/decode.ts";
 import { TOKEN_NAME_HEADER } from "../../src/server/access/holder.ts";
 import { forwardRequest, type ForwardedRequest } from "../../src/server/forward.ts";
 import type { TuttiError } from "../../src/schema/error.ts";
+import { forwarderOf, serveForwarded } from "../../src/main/forwarding.ts";
+import { RESTRICT_HEADER } from "../../src/server/access/restriction.ts";
+import { startServer, type RunningServer } from "../../src/server/start-server.ts";
+import type { RequestBox } from "../../src/store/postgres/request-box.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
 import { ServerLab } from "./server-lab.ts";
 
@@ -139,4 +143,65 @@ it("a search that is forwarded for the role view does not find the text of a sec
   } finally {
     await lab.tearDown();
   }
+});
+
+describe("an order to a run of another server", () => {
+  /** A server that forwards every request about a run to that of `lab`, as servers of one database do. */
+  async function inFront(lab: ServerLab): Promise<RunningServer> {
+    const { engine, templates } = lab.local;
+    const isForeign = new Proxy(engine, {
+      get(target, name) {
+        const value: unknown = name === "isForeign" ? () => true : Reflect.get(target, name, target);
+        return typeof value === "function" ? (value.bind(target) as unknown) : value;
+      },
+    });
+    let handler: Parameters<RequestBox["serve"]>[0];
+    const requests = {
+      serve: (handle: typeof handler) => (handler = handle),
+      ask: async (_run: string, text: string) => handler(text),
+    } as unknown as RequestBox;
+    serveForwarded(requests, `http://${lab.host}`, lab.token);
+    const { token, tokens, automation } = lab;
+    const options = { templates, token, tokens, automation, port: 0, version: "1", webRoot: null };
+    return startServer({ ...options, engine: isForeign, forward: forwarderOf(requests) });
+  }
+
+  it("names no program with a token that may not do so here, although the other server gets its own token", async () => {
+    const lab = await ServerLab.open();
+    const front = await inFront(lab);
+    try {
+      const agent = lab.lab.scenario([...mainSession([{ id: "a" }]), goodWorker]);
+      const id = await lab.create(agent);
+      const { token } = lab.tokens.create({ name: "worker", role: "operate" });
+      const confirm = async (role: "operate" | "admin", named: string, more: Record<string, string> = {}) => {
+        const bearer = role === "admin" ? lab.bearer : { authorization: `Bearer ${token}` };
+        const { status, json } = await lab.ask(`/api/orchestrator/${id}/confirm-tasks`, {
+          method: "POST",
+          port: front.port,
+          headers: { ...bearer, ...more, "content-type": "application/json" },
+          body: { modifications: { a: { agent: named } } },
+        });
+        return [status, json.error.code, json.error.message] as unknown[];
+      };
+      const program = "command:touch /tmp/evil";
+      expect(await confirm("operate", program)).toEqual([403, "forbidden", expect.stringContaining("lacks the role")]);
+      // The run does not wait for a confirmation: these orders got through.
+      expect((await confirm("operate", "local")).slice(0, 2)).toEqual([409, "wrong_state"]);
+      expect((await confirm("admin", program)).slice(0, 2)).toEqual([409, "wrong_state"]);
+      // The restriction of a server beyond loopback is kept, and a client can only add one.
+      const beyond = "on a server that listens beyond loopback";
+      for (const [header, said] of [
+        [beyond, beyond],
+        ["", "lacks the role"],
+      ] as const)
+        expect(await confirm("admin", program, { [RESTRICT_HEADER]: header })).toEqual([
+          403,
+          "forbidden",
+          expect.stringContaining(said),
+        ]);
+    } finally {
+      await front.close();
+      await lab.tearDown();
+    }
+  });
 });

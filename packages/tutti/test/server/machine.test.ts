@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { done, mainSession, worker } from "../lab/scenarios.ts";
 import { ServerLab, VERSION } from "./server-lab.ts";
 
@@ -45,6 +45,31 @@ describe("the machine", () => {
     write({ unknown: true });
     expect(await lab.api("/api/settings")).toMatchObject({ status: 400, json: { error: { code: "usage" } } });
     write({});
+  });
+
+  it("shows neither a secret in the command of an agent, nor the variables of agents, nor parts of addresses", async () => {
+    const key = ["sk", "-ant-", "api03-", "Q7".repeat(40)].join("");
+    vi.stubEnv("MACHINE_TEST_KEY", "value-of-the-variable-8812");
+    vi.stubEnv("MACHINE_TEST_SIGN", "value-that-signs-8813");
+    write({
+      agents: { fast: { agent: `command:/opt/fast --key ${key} --token=${lab.token}`, env: ["MACHINE_TEST_KEY"] } },
+      notifications: {
+        webhooks: [{ url: "https://hooks.example.org/T0/path-4712?key=query-4713", secretEnv: "MACHINE_TEST_SIGN" }],
+        allowHosts: ["hooks.example.org"],
+        command: `/opt/notify --key ${key}`,
+      },
+    });
+    const { token } = lab.tokens.create({ name: "operator", role: "operate" });
+    const { status, json, text } = await lab.ask("/api/settings", { headers: { authorization: `Bearer ${token}` } });
+    vi.unstubAllEnvs();
+    write({});
+    expect([status, json.agents]).toEqual([
+      200,
+      [{ name: "fast", agent: expect.stringMatching(/^command:\/opt\/fast /) }],
+    ]);
+    expect(json.notifications.targets).toHaveLength(2);
+    for (const secret of [key, lab.token, "8812", "8813", "4712", "4713"]) expect(text).not.toContain(secret);
+    expect((await lab.ask("/api/settings")).status).toBe(401);
   });
 
   it("is closed to tokens that only view", async () => {

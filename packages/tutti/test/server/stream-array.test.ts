@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect, type AddressInfo } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { collectGarbage } from "../lab/collect-garbage.ts";
@@ -47,6 +48,23 @@ describe("a streamed array", () => {
     await expect.poll(() => used().arrayBuffers - before.arrayBuffers).toBeLessThan(1.5 * bytes);
     await expect.poll(() => used().heapUsed - before.heapUsed).toBeLessThan(bytes / 2);
     socket.destroy();
+  });
+
+  it("leaves room for other requests between the parts that several clients read at once", async () => {
+    const items = Array.from({ length: 5 }, () => JSON.stringify("x".repeat(100_000)));
+    const parts: number[] = [];
+    const seen: number[] = [];
+    const readers = [1, 2, 3, 4].map(async (reader) => {
+      const { body } = await streamArray(items);
+      for await (const _part of body!) parts.push(reader);
+    });
+    while (parts.length < 20) {
+      await nextTurn();
+      seen.push(parts.length);
+    }
+    await Promise.all(readers);
+    const steps = seen.map((count, i) => count - (seen[i - 1] ?? 0));
+    expect(Math.max(...steps)).toBe(1);
   });
 
   it("takes the next items only as the client reads, and ends when the client leaves", async () => {
