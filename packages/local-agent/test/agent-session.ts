@@ -40,8 +40,10 @@ export class AgentSession implements AsyncDisposable {
   stderr = "";
 
   constructor(cwd: string, env: Record<string, string> = {}) {
-    const [program, ...args] = localDriver.launch().command;
-    this.#child = spawn(program!, args, { cwd, env: { PATH: process.env["PATH"], ...env } });
+    const { command, passEnv = [] } = localDriver.launch();
+    const [program, ...args] = command;
+    const passed = Object.fromEntries(["PATH", ...passEnv].map((name) => [name, process.env[name]]));
+    this.#child = spawn(program!, args, { cwd, env: { ...passed, ...env } });
     this.#exit = new Promise((resolve) => this.#child.on("close", resolve));
     this.#child.stderr.on("data", (chunk: Buffer) => (this.stderr += chunk.toString()));
     createInterface({ input: this.#child.stdout }).on("line", (line) => {

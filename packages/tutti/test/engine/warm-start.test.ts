@@ -47,8 +47,9 @@ it("waits for the answer of the task before it, and is replaced if that changed 
   const id = await lab.begin(engine, lab.scenario([...workers, ...mainSession(tasks)]), { config });
   const sessionOf = (task: string): string => workerSessionId(id, task, 1, "__orch_");
   const folderOf = (task: string): string => join(sessionsFolder, id, pathName(sessionOf(task)));
-  /** The keeper and the agent. */
-  const isWaiting = (task: string): boolean => findSessionProcesses(sessionOf(task)).length === 2;
+  /** The keeper, which has written its file, and the agent. */
+  const isWaiting = (task: string): boolean =>
+    findSessionProcesses(sessionOf(task)).length === 2 && readKeeper(folderOf(task)) !== null;
   const begun = (): string[] => Object.keys(engine.get(id)!.workers);
   const keepers = new Map<string, number>();
 

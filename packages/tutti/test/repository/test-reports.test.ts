@@ -1,5 +1,6 @@
 // Tests the reports of `npm test` and `npm run test:stress` on generated test files.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -84,7 +85,7 @@ test("a stress run fails and lists each unsteady test with its counts", () => {
      test("passes only after a retry", { retry: 1 }, () => expect(++tries).toBe(2));
      test("fails every other time", () => { appendFileSync(file, "x"); expect(readFileSync(file, "utf8").length % 2).toBe(1); });`,
   );
-  const { status, lines } = run(["scripts/stress.mjs", "--times", "2", "--load", "cpu,disk,memory", file]);
+  const { status, lines } = run(["scripts/stress.mjs", "--times", "2", "--load", "none", file]);
   expect(status).toBe(1);
   expect(lines.filter((line) => line.startsWith("FAIL"))).toEqual([
     expect.stringContaining("passes only after a retry"),
@@ -93,3 +94,36 @@ test("a stress run fails and lists each unsteady test with its counts", () => {
   expect(lines.join("\n")).toContain("failed 1 of 2 times");
   expect(lines.at(-1)).toBe("1 passed, 2 failed");
 });
+
+test("a stress run has its load beside the tests, and ends it", () => {
+  // The tests of the repetition wait for the processes of the load, which have the same parent as their Vitest.
+  const file = write(
+    "beside.test.ts",
+    `import { readFileSync, readdirSync } from "node:fs";
+     const read = (pid, name) => { try { return readFileSync("/proc/" + pid + "/" + name, "latin1"); } catch { return ""; } };
+     const parentOf = (pid) => Number(read(pid, "stat").split(") ")[1]?.split(" ")[1]);
+     const stress = parentOf(process.ppid);
+     const kinds = () => readdirSync("/proc")
+       .filter((pid) => parentOf(pid) === stress && read(pid, "cmdline").includes("load.mjs"))
+       .map((pid) => read(pid, "cmdline").split("\\0").at(-2)).toSorted();
+     test("runs beside its load", () => expect.poll(kinds).toEqual(["disk", "memory"]));`,
+  );
+  const { status, lines } = run(["scripts/stress.mjs", "--times", "1", "--load", "memory,disk", file]);
+  expect([status, lines.at(-1)]).toEqual([0, "1 passed, 0 failed"]);
+});
+
+test.each(["cpu", "disk", "memory"])(
+  "a process of the load %s works until its parent closes its input",
+  async (kind) => {
+    const load = spawn(process.execPath, ["scripts/load.mjs", kind], {
+      cwd: ROOT,
+      stdio: ["pipe", "ignore", "inherit"],
+    });
+    const ended = once(load, "exit");
+    const workedMs = () => Number(readFileSync(`/proc/${load.pid}/stat`, "latin1").split(") ")[1]!.split(" ")[11]);
+    await expect.poll(workedMs).toBeGreaterThan(0);
+    expect(load.exitCode).toBeNull();
+    load.stdin.end();
+    expect(await ended).toEqual([0, null]);
+  },
+);

@@ -72,8 +72,9 @@ describe("The rules", () => {
   it("decide all consequences in the same step, and the census always adds up", () => {
     fc.assert(
       fc.property(settings, (setting) => {
-        walk(setting, (_, { run, now }) => {
-          expect(consequences(run, now)).toEqual([]);
+        walk(setting, (before, { run, now }) => {
+          // A command without an effect is no step. Time has passed, and the next `tick` decides what became due.
+          if (run !== before) expect(consequences(run, now)).toEqual([]);
           const { planned, ...counts } = census(run);
           expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe(planned);
         });

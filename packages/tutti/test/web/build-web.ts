@@ -32,8 +32,9 @@ export async function buildWeb(): Promise<void> {
 const isFresh = (): boolean => isBuilt() && !existsSync(LOCK);
 
 function isBuilt(): boolean {
-  const page = join(webRoot, "index.html");
-  return existsSync(page) && SOURCES.every((path) => newest(path) <= statSync(page).mtimeMs);
+  // A build of another process may remove the page at any time.
+  const page = statSync(join(webRoot, "index.html"), { throwIfNoEntry: false });
+  return page !== undefined && SOURCES.every((path) => newest(path) <= page.mtimeMs);
 }
 
 function newest(path: string): number {

@@ -25,6 +25,9 @@ const TOKEN = "token-of-the-tests";
 // Without a graphics card, an animation occupies a whole core.
 export const CONTEXT_OPTIONS = { viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" } as const;
 
+/** An action that waits this long hangs. It ends before the limit of its test, whose message names no action. */
+const WAIT_MS = 480_000;
+
 interface PageOptions extends BrowserContextOptions {
   token?: string;
   /** The page loads every script from the server, whatever the tests before have loaded. */
@@ -150,8 +153,7 @@ export class Stage {
     const context = isReused
       ? await this.#reused.next(this.url)
       : await this.#browser.newContext({ ...CONTEXT_OPTIONS, ...options, ...(viewport && { viewport }) });
-    // The time limit of the test applies.
-    context.setDefaultTimeout(0);
+    context.setDefaultTimeout(WAIT_MS);
     const page = await context.newPage();
     if (isReused && viewport) await page.setViewportSize(viewport);
     page.on("console", (message) => {
