@@ -38,10 +38,14 @@ const alone = [
 
 /** A process loads the sources once for a batch. It starts many processes itself, and a larger one takes longer to fork. */
 const FILES_PER_BATCH = 16;
+/** A fork copies the page tables of the heap, and helper threads of the garbage collector compete with other processes. */
+const SMALL_HEAP = ["--max-semi-space-size=2", "--single-threaded-gc"];
 /** The folders with the longest tests come first, so that no long test runs alone at the end. */
 const LONG_FOLDERS = ["web", "cli", "engine", "fleet", "session"].map((name) => `packages/tutti/test/${name}/`);
 
 const HANG_MS = 600_000;
+/** A poll that hangs ends first, because its message names the condition. */
+const POLL_HANG_MS = 480_000;
 
 // The processes of the tests, and the thousands that they start, would each read and strip the same sources again.
 process.env["NODE_COMPILE_CACHE"] = join(import.meta.dirname, "node_modules/.cache/compiled");
@@ -62,14 +66,14 @@ const configOf = (mode: string) => ({
             { extends: true, test: { name: "alone", include: alone } },
             ...batches().map((include, i) => ({
               extends: true as const,
-              test: { name: `batch ${i + 1}`, include, isolate: false },
+              test: { name: `batch ${i + 1}`, include, isolate: false, execArgv: SMALL_HEAP },
             })),
-            { extends: true, test: { name: "light", include: light, isolate: false } },
+            { extends: true, test: { name: "light", include: light, isolate: false, execArgv: SMALL_HEAP } },
           ],
     // These limits end a test that hangs. A test that only waits longer on a busy machine must not reach them.
     testTimeout: HANG_MS,
     hookTimeout: HANG_MS,
-    expect: { poll: { timeout: HANG_MS } },
+    expect: { poll: { timeout: POLL_HANG_MS } },
     pool: "forks",
     // Node loads the sources itself, with its compile cache. Vite would transform and evaluate them for each test file.
     server: { deps: { external: [/\/packages\/(?:tutti|local-agent)\/src\/.*\.ts$/] } },

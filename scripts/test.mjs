@@ -29,6 +29,12 @@ const pinnedNode = join(bin, "node");
 /** @type {NodeJS.ProcessEnv} */
 const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH ?? ""}` };
 
+/**
+ * The compiler and the type-aware linter are programs in Go. They run at the same time, so threads of one only delay the
+ * other, and a garbage collector with more room costs half as much.
+ */
+const staticEnv = { ...env, GOGC: "400", GOMAXPROCS: "1" };
+
 // The names of scripts in package.json, which defines the commands.
 const staticSteps = ["format:check", "lint", "typecheck", "unused", "lock:check"];
 
@@ -98,7 +104,7 @@ async function agentTests(argv) {
 async function staticStep(name) {
   const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const started = performance.now();
-  const { code, output } = await run(scripts[name], [], "pipe");
+  const { code, output } = await run(scripts[name], [], "pipe", staticEnv);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(`${code === 0 ? "ok  " : "FAIL"} ${name} (${seconds} s)`);
   if (code !== 0) console.log(output.trimEnd());
@@ -128,13 +134,14 @@ async function vitest(argv) {
  * @param {string} command
  * @param {string[]} args
  * @param {"inherit" | "pipe"} output
+ * @param {NodeJS.ProcessEnv} programEnv
  * @returns {Promise<{ code: number, output: string }>}
  */
-function run(command, args, output) {
+function run(command, args, output, programEnv = env) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: root,
-      env,
+      env: programEnv,
       shell: args.length === 0,
       stdio: ["inherit", output, output],
     });

@@ -16,7 +16,6 @@ import { installPeers, versionIn } from "./peer-packages.ts";
 import { startPostgres, startRedis, startRestate, type Provided, type Service } from "./services.ts";
 import { inPeace, killed, tookPart } from "./start-participant.ts";
 import { median } from "../protocol/compare.ts";
-import { bundleProgram } from "../../../../scripts/bundle-program.mjs";
 
 const ROUNDS = Number(process.env["TUTTI_BENCH_ROUNDS"] ?? 3);
 /** The names of the participants, or null for all. The first one that is measured is the baseline of the ratios. */
@@ -68,6 +67,8 @@ async function buildTutti(): Promise<void> {
   const build = process.env["TUTTI_BUILD"];
   if (build === undefined) return console.log("Tutti runs from its sources, which takes longer to load");
   const target = join(build, "bench/beside");
+  // Participants start with this file, and the bundler would delay their first progress.
+  const { bundleProgram } = await import("../../../../scripts/bundle-program.mjs");
   await bundleProgram({ tutti: join(import.meta.dirname, "tutti.ts") }, target);
   process.env[BUILT_TUTTI] = pathToFileURL(join(target, "tutti.cjs")).href;
 }
