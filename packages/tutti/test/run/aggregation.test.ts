@@ -64,7 +64,7 @@ describe("A run whose last worker ended", () => {
     expect(worked(aggregation({ skipWhenIndependent: true }), { same: true }).run.status).toBe("aggregating");
   });
 
-  it("concatenates results without a session if they share no file, and asks the main session otherwise (D4-310, D4-311, E62)", () => {
+  it("concatenates results without a session if they share no file, and asks the main session otherwise (D4-308, D4-310, D4-311, E62)", () => {
     const apart = worked(aggregation({ mergeStrategy: "concatenate" }));
     expect(apart.run).toMatchObject({
       status: "completed",
@@ -150,7 +150,7 @@ describe("Merging that needs a decision", () => {
     },
   };
 
-  it("pauses the run with one inbox item per decision and resumes it after the last answer (D4-060, D4-320, E60)", () => {
+  it("pauses the run with one inbox item per decision and resumes it after the last answer (D4-060, D4-317, D4-320, E60)", () => {
     const story = worked(makeTemplate());
     story.answerMain(needsInput);
     expect(story.run).toMatchObject({ status: "paused", pausedFrom: { status: "aggregating", reason: "needs_input" } });
@@ -197,7 +197,7 @@ describe("Merging that needs a decision", () => {
     expect(() => story.do({ type: "decide", decisions: [{ index: 0, option: 0 }] })).toThrow("it waits for none");
   });
 
-  it("turns every conflict into a decision if the template leaves conflicts to the user (D4-312, D4-313, E61)", () => {
+  it("turns every conflict into a decision if the template leaves conflicts to the user (D4-308, D4-312, D4-313, E61)", () => {
     for (const settings of [{ conflictResolution: "ask" }, { mergeStrategy: "manual" }]) {
       const story = worked(aggregation(settings), { conflict: true });
       story.answerMain({ phase: "aggregation", data: { status: "success" } });
@@ -241,7 +241,7 @@ describe("Merging that needs a decision", () => {
     expect(story.run).toMatchObject({ status: "completed", outcome: "degraded" });
   });
 
-  it("ends the run with the reason if the results cannot be reconciled (D4-321)", () => {
+  it("ends the run with the reason if the results cannot be reconciled (D4-317, D4-321)", () => {
     const story = worked(makeTemplate());
     story.answerMain({ phase: "aggregation", data: { status: "failed", error: "Irreconcilable" } });
     expect(story.run).toMatchObject({ status: "error", outcome: "failed" });

@@ -144,7 +144,7 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-090"],
     file: "tutti/src/run/fold/apply-session.ts",
-    find: "toolStats: addTools(worker.endedTools, data.toolStats),\n",
+    find: "toolStats: endedTools,\n",
     replace: "",
   },
   {
@@ -542,14 +542,14 @@ export const MODULE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-263"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/answers/take-answer.ts",
     find: "notes: answer.notes ?? null,",
     replace: "notes: null,",
   },
   { rows: ["D4-264"], file: "tutti/src/run/plan/plan.ts", find: "scope: task.scope ?? [],", replace: "scope: []," },
   {
     rows: ["D4-265"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/answers/take-answer.ts",
     find: "parallelGroups: groups,",
     replace: "parallelGroups: groups.flat().map((id) => [id]),",
   },

@@ -1,5 +1,7 @@
 import type { Mutant } from "../mutant.ts";
 
+const TAKE_ANSWER = "tutti/src/run/answers/take-answer.ts";
+const WORKER_ANSWER = "tutti/src/run/answers/decide-worker-answer.ts";
 const CHECKS = "tutti/src/protocol/response/answer-checks.generated.ts";
 const SCHEMAS = "tutti/src/protocol/response/phase-schemas.ts";
 const PARSER = "tutti/src/protocol/response/response-parser.ts";
@@ -8,8 +10,6 @@ const FALLBACK = "tutti/src/protocol/response/fallback.ts";
 const JUDGE = "tutti/src/protocol/response/judge-answer.ts";
 const FIRST_PARSER = "tutti/src/protocol/response/parse-orchestrator-response.ts";
 const NORMALISE = "tutti/src/protocol/response/normalise-answer.ts";
-const MAIN_ANSWER = "tutti/src/run/rules/decide-main-answer.ts";
-const WORKER_ANSWER = "tutti/src/run/rules/decide-worker-answer.ts";
 const STATUS = "tutti/src/schema/status.ts";
 const TELLER = "tutti/src/engine/sessions/progress-reporter.ts";
 
@@ -792,13 +792,13 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-062"],
-    file: MAIN_ANSWER,
+    file: TAKE_ANSWER,
     find: "options: conflict.options ?? found?.options,",
     replace: "options: undefined,",
   },
   {
     rows: ["D4-063", "D4-303", "D4-305", "D4-306", "D4-307"],
-    file: MAIN_ANSWER,
+    file: TAKE_ANSWER,
     find: "(answer.conflicts ?? []).map(",
     replace: "(answer.conflicts ?? []).filter(({ files }) => files).map(",
   },
@@ -810,7 +810,7 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-304"],
-    file: MAIN_ANSWER,
+    file: TAKE_ANSWER,
     find: ": conflict,\n    };",
     replace: ": { type: conflict.type, description: conflict.description, options: conflict.options },\n    };",
   },
@@ -892,11 +892,11 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-016"],
-    file: MAIN_ANSWER,
+    file: TAKE_ANSWER,
     find: "if (taskPlanning.enabled) return",
     replace: "if (!taskPlanning.enabled) return",
   },
-  { rows: ["D4-017"], file: MAIN_ANSWER, find: "notes: answer.notes ?? null,", replace: "notes: null," },
+  { rows: ["D4-017"], file: TAKE_ANSWER, find: "notes: answer.notes ?? null,", replace: "notes: null," },
   {
     rows: ["D4-014"],
     file: CHECKS,
@@ -983,8 +983,8 @@ export const RESPONSE_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-453", "D4-455"],
     file: "tutti/src/schema/template.ts",
-    find: "maxRetries: z.number().int().min(0).max(5).default(2)",
-    replace: "maxRetries: z.number().int().min(0).max(5).default(3)",
+    find: "DEFAULT_MAX_RETRIES = 2",
+    replace: "DEFAULT_MAX_RETRIES = 3",
   },
   {
     rows: ["D4-455"],

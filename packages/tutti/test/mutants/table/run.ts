@@ -27,7 +27,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-074", "D4-562", "D4-584"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/answers/take-answer.ts",
     find: `if (answer.status !== "failed") return [...taken, complete({ ...run, verification: answer })];`,
     replace: `if (answer.status === "passed_with_warnings") return [...taken, complete(run)];`,
   },
@@ -80,13 +80,13 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     replace: "return unfinished <= 1 && unmerged",
   },
   {
-    rows: ["D4-060", "D4-320"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    rows: ["D4-060", "D4-317", "D4-320"],
+    file: "tutti/src/run/answers/take-answer.ts",
     find: `const asks = answer.status === "needs_input";`,
     replace: `const asks = answer.status === "needs_input" && run.conflicts.length > 0;`,
   },
   {
-    rows: ["D4-312"],
+    rows: ["D4-308", "D4-312"],
     file: "tutti/src/run/rules/collisions.ts",
     find: `mergeStrategy === "manual" || conflictResolution === "ask"`,
     replace: `conflictResolution === "ask"`,
@@ -98,20 +98,20 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     replace: `mergeStrategy === "manual"`,
   },
   {
-    rows: ["D4-321"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    rows: ["D4-317", "D4-321"],
+    file: "tutti/src/run/answers/take-answer.ts",
     find: `if (answer.status === "failed") {`,
     replace: `if (answer.status === "failed" && answer.conflicts) {`,
   },
   {
     rows: ["D4-005", "D4-556", "D4-578"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/answers/take-answer.ts",
     find: `if (taskPlanning.enabled) return [enter(run, "taskPlanning", "planning")];`,
     replace: "if (taskPlanning.enabled) return [];",
   },
   {
     rows: ["D4-003"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/answers/take-answer.ts",
     find: "if (taskPlanning.enabled) return",
     replace: "if (!taskPlanning.enabled) return",
   },
@@ -159,7 +159,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-026"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/answers/take-answer.ts",
     find: "errors.length > 0 ? [] : parallelGroups(tasks)",
     replace: "errors.length > 0 ? [] : [tasks.map(({ id }) => id)]",
   },
@@ -171,19 +171,19 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-028"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/answers/take-answer.ts",
     find: "return [ready, askToConfirm(run, plan, history, at)];",
     replace: "return [askToConfirm(run, plan, history, at)];",
   },
   {
     rows: ["D4-028", "D4-492"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/answers/take-answer.ts",
     find: "return [ready, askToConfirm(run, plan, history, at)];",
     replace: "return [ready, ready, askToConfirm(run, plan, history, at)];",
   },
   {
     rows: ["D4-492"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/answers/take-answer.ts",
     find: "const data = { taskCount: tasks.length, parallelGroups: groups",
     replace: "const data = { taskCount: groups.length, parallelGroups: groups",
   },
@@ -243,7 +243,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-046"],
-    file: "tutti/src/run/rules/decide-worker-answer.ts",
+    file: "tutti/src/run/answers/decide-worker-answer.ts",
     find: `if (report.status === "failed")`,
     replace: `if (report.status !== "partial")`,
   },
@@ -325,7 +325,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-052"],
-    file: "tutti/src/run/rules/decide-worker-answer.ts",
+    file: "tutti/src/run/answers/decide-worker-answer.ts",
     find: "if (!worked && !run",
     replace: "if ((!worked || worker.progress === 0) && !run",
   },
@@ -459,8 +459,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-110"],
     file: "tutti/src/schema/template.ts",
-    find: "maxRetries: z.number().int().min(0).max(5).default(2)",
-    replace: "maxRetries: z.number().int().min(0).max(5).default(3)",
+    find: "DEFAULT_MAX_RETRIES = 2",
+    replace: "DEFAULT_MAX_RETRIES = 3",
   },
   {
     rows: ["D4-110", "D4-252", "D4-254"],
@@ -670,14 +670,14 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-281"],
     file: "tutti/src/engine/runs/stored-state.ts",
-    find: "return { ...stored, ...Object.fromEntries(records) };",
-    replace: "return { ...stored, ...Object.fromEntries(records), errors: [], tasks: [] };",
+    find: "workers: recordFrom(workers) };",
+    replace: "workers: recordFrom(workers), errors: [], tasks: [] };",
   },
   {
     rows: ["D4-282"],
     file: "tutti/src/engine/runs/old-states.ts",
-    find: "const all = Array.isArray(inner) ? inner : isObject",
-    replace: "const all = Array.isArray(inner) ? inner.slice(0, 1) : isObject",
+    find: "const all = Array.isArray(inner) ? inner : isRecord",
+    replace: "const all = Array.isArray(inner) ? inner.slice(0, 1) : isRecord",
   },
   {
     rows: ["D4-260", "D4-458"],
@@ -696,7 +696,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-263"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/answers/take-answer.ts",
     find: "keyFiles: answer.key_files ?? [],",
     replace: "keyFiles: [],",
   },
@@ -709,8 +709,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-265"],
     file: "tutti/src/run/plan/confirm.ts",
-    find: "parallelGroups: groups, skipped",
-    replace: "parallelGroups: [], skipped",
+    find: "{ tasks, parallelGroups: parallelGroups(tasks) }",
+    replace: "{ tasks, parallelGroups: [] }",
   },
   {
     rows: ["D4-266"],
@@ -768,7 +768,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-100"],
-    file: "tutti/src/engine/sessions/session-runner.ts",
+    file: "tutti/src/engine/sessions/serving/signal-recorder.ts",
     find: `        this.#record.tool(signal.name, signal.id);
 `,
     replace: "",
@@ -970,7 +970,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-491"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/answers/take-answer.ts",
     find: `summary: answer.summary,
         recommended`,
     replace: `summary: "",
@@ -1016,19 +1016,19 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-504"],
-    file: "tutti/src/run/rules/decide-worker-answer.ts",
+    file: "tutti/src/run/answers/decide-worker-answer.ts",
     find: "const output = report.output ?? report.summary ?? null;",
     replace: "const output = report.output ?? null;",
   },
   {
     rows: ["D4-504"],
-    file: "tutti/src/run/rules/decide-worker-answer.ts",
+    file: "tutti/src/run/answers/decide-worker-answer.ts",
     find: ".sort() : work.files;",
     replace: ".sort() : (report.output_files ?? []);",
   },
   {
     rows: ["D4-505"],
-    file: "tutti/src/run/rules/decide-worker-answer.ts",
+    file: "tutti/src/run/answers/decide-worker-answer.ts",
     find: `{ type: "worker:failed", data: { ...about, error, code } },`,
     replace: `{ type: "worker:failed", data: { ...about, error: code, code } },`,
   },
@@ -1040,8 +1040,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-044"],
-    file: "tutti/src/engine/sessions/session-runner.ts",
-    find: "readProgress(block, this.taskId ?? undefined) ?? this.#progress;",
+    file: "tutti/src/engine/sessions/serving/signal-recorder.ts",
+    find: "readProgress(block, this.#served.taskId ?? undefined) ?? this.#progress;",
     replace: "this.#progress;",
   },
   {
@@ -1096,7 +1096,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D0-072"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/answers/end-turn.ts",
     find: "said: problems.length > 0 ? over.said : null,",
     replace: "said: null,",
   },
@@ -1114,26 +1114,26 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D0-075"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/answers/decide-main-answer.ts",
     find: "if (run.owed!.try < MAX_TRIES) return ended(problems);",
     replace: "if (run.owed!.try <= MAX_TRIES) return ended(problems);",
   },
   {
     rows: ["D0-075"],
-    file: "tutti/src/run/rules/decide-main-answer.ts",
+    file: "tutti/src/run/answers/decide-main-answer.ts",
     find: `      askForData(run, phase, error, over.itemId, at),
 `,
     replace: "",
   },
   {
     rows: ["D0-077"],
-    file: "tutti/src/run/rules/decide-worker-answer.ts",
-    find: "if (worker.owed!.try >= MAX_TRIES)",
-    replace: "if (worker.owed!.try >= 1)",
+    file: "tutti/src/run/answers/decide-worker-answer.ts",
+    find: "return worker.owed!.try >= MAX_TRIES ? failed(noUsableAnswer",
+    replace: "return worker.owed!.try >= 1 ? failed(noUsableAnswer",
   },
   {
     rows: ["D0-078"],
-    file: "tutti/src/run/rules/decide-worker-answer.ts",
+    file: "tutti/src/run/answers/end-turn.ts",
     find: "said: problems.length > 0 ? over.said : null,",
     replace: "said: null,",
   },
@@ -1231,9 +1231,9 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     rows: ["D4-590"],
     file: "tutti/src/engine/sessions/session-runner.ts",
-    find: `this.#lastSignalAt = this.#options.world.mono();
+    find: `served.touch();
     switch`,
-    replace: `if (signal.type === "tool") this.#lastSignalAt = this.#options.world.mono();
+    replace: `if (signal.type === "tool") served.touch();
     switch`,
   },
   {

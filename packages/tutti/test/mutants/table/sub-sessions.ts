@@ -723,7 +723,7 @@ export const SUB_SESSIONS_MUTANTS: readonly Mutant[] = [
     find: "hideWorkersFromList: z.boolean().default(true)",
     replace: "hideWorkersFromList: z.boolean()",
   },
-  { rows: ["D4-392"], file: SCHEMA, find: "max(5).default(2)", replace: "max(5).default(0)" },
+  { rows: ["D4-392"], file: SCHEMA, find: "DEFAULT_MAX_RETRIES = 2", replace: "DEFAULT_MAX_RETRIES = 0" },
   {
     rows: ["D4-393"],
     file: SCHEMA,

@@ -50,9 +50,9 @@ export const TEAM_MUTANTS: readonly Mutant[] = [
   },
   {
     rows: ["D3-111", "D3-115"],
-    file: "tutti/src/run/team/lead-duty.ts",
-    find: "if (rejections < rejectionLimit(run)) {",
-    replace: "if (rejections > rejectionLimit(run)) {",
+    file: "tutti/src/run/team/verdict.ts",
+    find: "if (earlier < rejectionLimit(run))",
+    replace: "if (earlier > rejectionLimit(run))",
   },
   {
     rows: ["D3-065"],

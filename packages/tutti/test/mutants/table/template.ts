@@ -1,5 +1,6 @@
 import type { Mutant } from "../mutant.ts";
 
+const TAKE_ANSWER = "tutti/src/run/answers/take-answer.ts";
 const PROMPT = "tutti/src/engine/sessions/prompt.ts";
 const RENDER = "tutti/src/template/render.ts";
 const SCHEMA = "tutti/src/schema/template.ts";
@@ -12,7 +13,6 @@ const LIBRARY = "tutti/src/template/files/library.ts";
 const EDIT = "tutti/src/template/edit-template.ts";
 const PLACE = "tutti/src/template/files/place.ts";
 const DEFAULT = "tutti/src/template/built-in/_default.json";
-const MAIN_ANSWER = "tutti/src/run/rules/decide-main-answer.ts";
 
 const PROMPTS: readonly Mutant[] = [
   {
@@ -54,7 +54,7 @@ const PROMPTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-057", "D4-058"],
-    file: MAIN_ANSWER,
+    file: TAKE_ANSWER,
     find: "data: { id: run.id, aggregation: answer, head, ...warned, ...doubted }",
     replace: "data: { id: run.id, aggregation: { ...answer, conflicts: [] }, head }",
   },
@@ -78,7 +78,7 @@ const PROMPTS: readonly Mutant[] = [
   },
   {
     rows: ["D4-071"],
-    file: MAIN_ANSWER,
+    file: TAKE_ANSWER,
     find: "data: { id: run.id, verification: answer, head }",
     replace: "data: { id: run.id, verification: { ...answer, issues: [] }, head }",
   },
@@ -410,7 +410,12 @@ const VALIDATION: readonly Mutant[] = [
     find: "parallelExecution: z.boolean().default(true)",
     replace: "parallelExecution: z.boolean().default(false)",
   },
-  { rows: ["D4-540"], file: SCHEMA, find: ".min(0).max(5).default(2)", replace: ".min(0).max(10).default(2)" },
+  {
+    rows: ["D4-540"],
+    file: SCHEMA,
+    find: ".min(0).max(5).default(DEFAULT_MAX_RETRIES)",
+    replace: ".min(0).max(10).default(DEFAULT_MAX_RETRIES)",
+  },
   {
     rows: ["D4-541"],
     file: SCHEMA,
