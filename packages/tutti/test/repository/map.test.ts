@@ -27,6 +27,21 @@ test("every file and folder that AGENTS.md and docs/README.md name exists", () =
   expect(pages.filter((page) => !links.includes(page))).toEqual([]);
 });
 
+test("every source file that the documentation names exists", () => {
+  const pages = globSync("{*.md,docs/**/*.md}", { cwd: ROOT });
+  const named = pages.flatMap((page) => {
+    const text = readFileSync(join(ROOT, page), "utf8");
+    // A folder in capitals is a placeholder, such as the name of a driver.
+    return [...text.matchAll(/`((?:[a-z][\w.-]*\/)+[\w.-]+\.(?:tsx?|mjs))`/g)].map(([, path]) => ({
+      page,
+      path: path!,
+    }));
+  });
+  expect(named.length).toBeGreaterThan(100);
+  const places = ["", "packages/tutti", "packages/tutti/src", "packages/tutti/test", "packages/web/src"];
+  expect(named.filter(({ path }) => !places.some((place) => existsSync(join(ROOT, place, path))))).toEqual([]);
+});
+
 test(`no source folder holds more than ${MAX_FILES} files`, () => {
   const counts = new Map<string, number>();
   for (const file of sources) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
