@@ -1,5 +1,5 @@
 import { sayBuiltIn, translate } from "../text/language.ts";
-import { useEffect, useRef, useState, type FormEvent } from "react";
+import { useLayoutEffect, useRef, useState, type FormEvent } from "react";
 import { agentChoices, roleWord, withState } from "./agent-choices.ts";
 import { AgentSelect } from "./agent-select.tsx";
 import { forgetForm, keepForm, readForm } from "./kept-form.ts";
@@ -172,7 +172,8 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
     setVariables({ ...variables, [name]: value });
     change({});
   };
-  useEffect(() => {
+  // Other effects follow the next frame, and a reload before it would lose the last letters.
+  useLayoutEffect(() => {
     if (Object.keys(given).length > 0 || filledIn !== null)
       keepForm(place, { given, filledIn, key: key.current } satisfies KeptForm);
   }, [given, filledIn]);
