@@ -15,7 +15,6 @@ import type { Hosts } from "./hosts.ts";
 import { Feed } from "./live/feed.ts";
 import { LiveHolders } from "./live/live-holders.ts";
 import type { Upgrade } from "./live/upgrade.ts";
-
 import { unreadAnswers } from "./unread-answers.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { OpenAutomation } from "../schedule/automation.ts";
