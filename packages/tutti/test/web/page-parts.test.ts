@@ -19,6 +19,7 @@ import {
   changesOf,
   editedTasks,
   freeId,
+  hasChanges,
   NO_EDITS,
   problemOf,
   type TaskEdit,
@@ -384,6 +385,19 @@ describe("The edits of a plan", () => {
       ["added-1", []],
     ]);
     expect(freeId(plan, edits)).toBe("added-2");
+    const skipsAdded = { ...NO_EDITS, tasks: { "added-1": { skip: true } }, added: ["added-1"] };
+    expect(changesOf(plan, skipsAdded)).toMatchObject({
+      modifications: { "added-1": { skip: true } },
+      added: [{ id: "added-1" }],
+    });
+  });
+
+  test("are none if what was changed was changed back", () => {
+    const tasks = { a: { title: "Title of a", agent: "" }, b: { skip: false }, c: { dependencies: ["b", "a"] } };
+    expect(changesOf(plan, { ...NO_EDITS, tasks })).toEqual({ modifications: {} });
+    expect(hasChanges({ modifications: {} })).toBe(false);
+    expect(hasChanges({ modifications: { a: { skip: true } } })).toBe(true);
+    expect(hasChanges({ modifications: {}, removed: ["a"] })).toBe(true);
   });
 
   test("are refused with a reason if the plan would be unusable", () => {

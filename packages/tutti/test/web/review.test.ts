@@ -8,7 +8,7 @@ const onStage = withBrowser();
 
 describe("A reviewer", () => {
   test(
-    "rewires a plan into a circle and out of it, and requests changes with Ctrl+Enter",
+    "rewires a plan into a circle and out of it, which is no edit any more, and requests changes with Ctrl+Enter",
     onStage(async (stage) => {
       const tasks = [{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c", dependencies: ["b"] }];
       const { id } = await stage.begin([...mainSession(tasks), goodWorker], "Write three pages");
@@ -23,9 +23,15 @@ describe("A reviewer", () => {
       await page.getByText("b, c depend on each other.").waitFor({ state: "detached" });
       await page.locator(".evidence > div", { hasText: "Longest chain" }).getByText("a → b → c").waitFor();
 
+      await page.getByRole("button", { name: "Undo my edits" }).waitFor({ state: "detached" });
+
+      const asked = Object.keys(stage.engine.get(id)!.inbox)[0]!;
       await page.getByLabel("Request changes").fill("Without c");
       await page.keyboard.press("Control+Enter");
-      await stage.engine.until(id, ({ inbox }) => Object.keys(inbox).length === 0);
+      // The main session plans again at once, so the inbox is empty for a moment only.
+      await stage.engine.until(id, ({ inbox }) => !(asked in inbox));
+      await page.getByText("A new plan was requested: Without c").waitFor();
+      expect(await page.getByText("Your edits of the plan were not applied.").count()).toBe(0);
     }),
   );
 

@@ -6,11 +6,10 @@ import {
   editedTasks,
   editOf,
   freeId,
-  isEdited,
+  hasChanges,
   NO_EDITS,
   problemOf,
   type PlanEdits,
-  type TaskEdit,
 } from "./plan-edits.ts";
 import { changedFields, comparePlans, earlierPlan, type ComparedField } from "./compare-plans.ts";
 import { estimateEdited } from "./estimate-edited.ts";
@@ -52,6 +51,8 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
   const draft = useDraftText(item?.id ?? "", "edits");
   const words = useDraftText(item?.id ?? "");
   const edits = readEdits(draft);
+  const changes = changesOf(run.tasks, edits);
+  const isEdited = hasChanges(changes);
   const [filter, setFilter] = useState("");
   const isWide = useIsWide();
   const sound = run.planErrors.length === 0;
@@ -65,13 +66,12 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
 
   const change = (next: PlanEdits) => {
     if (!item) return;
-    const text = isEdited(next) ? JSON.stringify(next) : "";
+    const text = hasChanges(changesOf(run.tasks, next)) ? JSON.stringify(next) : "";
     const title = translate("Edits of the plan of {id}", { id: run.id });
     keepDraft({ item: item.id, part: "edits", run: run.id, title, text });
   };
   const confirm = async () => {
     const hash = item?.hash;
-    const changes = changesOf(run.tasks, edits);
     // `LostDrafts` would report the drafts of a plan that is gone.
     if (item) forgetDraft(item.id, "edits");
     if (item) forgetDraft(item.id);
@@ -88,12 +88,11 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
   const shown = tasks.filter(({ id, title }) => `${id} ${title}`.toLowerCase().includes(filter.toLowerCase()));
 
   // `tutti confirm` needs a file for edits other than skipped tasks.
-  const { added, removed, usd } = edits;
-  const isOtherEdit = (edit: TaskEdit) =>
-    edit.satisfied || Object.keys(edit).some((name) => name !== "skip" && name !== "satisfied");
-  const changesPlan = added.length + removed.length > 0 || usd !== "" || Object.values(edits.tasks).some(isOtherEdit);
-  const skips = tasks.map(({ id }) => (editOf(edits, id).skip ? ` --skip ${id}` : "")).join("");
-  const drawn = isEdited(edits) ? { ...run, ...drawnPlan(kept, problem === null) } : run;
+  const { modifications = {}, ...others } = changes;
+  const edited = Object.values(modifications);
+  const isSkipsOnly = !hasChanges(others) && edited.every(({ skip, satisfied }) => skip && !satisfied);
+  const skips = Object.keys(modifications).map((id) => ` --skip ${id}`);
+  const drawn = isEdited ? { ...run, ...drawnPlan(kept, problem === null) } : run;
 
   return (
     <section className="card plan needs-you" aria-labelledby="plan-title">
@@ -128,7 +127,7 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
           {sound && (
             <OrderButton
               word={translate("Confirm plan")}
-              command={changesPlan ? undefined : `tutti confirm ${run.id}${skips}`}
+              command={isSkipsOnly ? `tutti confirm ${run.id}${skips.join("")}` : undefined}
               shortcut="a"
               primary
               disabled={problem !== null}
@@ -211,7 +210,7 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
               onChange={({ target }) => change({ ...edits, usd: target.value })}
             />
           </label>
-          {isEdited(edits) && (
+          {isEdited && (
             <button type="button" className="button" onClick={() => change(NO_EDITS)}>
               {translate("Undo my edits")}
             </button>

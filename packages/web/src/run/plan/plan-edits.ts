@@ -28,9 +28,6 @@ export interface PlanEdits {
 
 export const NO_EDITS: PlanEdits = { tasks: {}, added: [], removed: [], usd: "" };
 
-export const isEdited = ({ tasks, added, removed, usd }: PlanEdits): boolean =>
-  Object.keys(tasks).length > 0 || added.length > 0 || removed.length > 0 || usd !== "";
-
 export const editOf = ({ tasks }: PlanEdits, taskId: string): TaskEdit =>
   Object.hasOwn(tasks, taskId) ? tasks[taskId]! : {};
 
@@ -95,19 +92,23 @@ export function problemOf(planned: readonly Task[], edits: PlanEdits): string | 
 export function changesOf(planned: readonly Task[], edits: PlanEdits): Partial<ChangedPlan> {
   const edited = new Map(editedTasks(planned, edits).map((task) => [task.id, task]));
   const modifications = Object.fromEntries(
-    planned.flatMap((task): [string, ChangedPlan["modifications"][string]][] => {
+    [...planned, ...edits.added.map(newTask)].flatMap((task): [string, ChangedPlan["modifications"][string]][] => {
       const after = edited.get(task.id);
       const { skip = false, satisfied = false, agent, model } = editOf(edits, task.id);
       if (!after) return [];
       if (skip) return [[task.id, { skip, satisfied }]];
+      // The fields of an added task are in `added`.
+      if (edits.added.includes(task.id)) return [];
       const isSame = (name: "title" | "description" | "priority") => after[name] === task[name];
-      const isSameList = (name: "scope" | "dependencies") => after[name].join("\n") === task[name].join("\n");
+      const isSameScope = after.scope.join("\n") === task.scope.join("\n");
+      // A dependency that was removed and added again is the last one.
+      const isSameOrder = after.dependencies.toSorted().join("\n") === task.dependencies.toSorted().join("\n");
       const change = {
         ...(!isSame("title") && { title: after.title }),
         ...(!isSame("description") && { description: after.description }),
         ...(!isSame("priority") && { priority: after.priority }),
-        ...(!isSameList("scope") && { scope: after.scope }),
-        ...(!isSameList("dependencies") && { dependencies: after.dependencies }),
+        ...(!isSameScope && { scope: after.scope }),
+        ...(!isSameOrder && { dependencies: after.dependencies }),
         ...(labelLines(after.labels).join("\n") !== labelLines(task.labels).join("\n") && { labels: after.labels }),
         ...(agent !== undefined && agent !== (task.agent ?? "") && { agent: agent === "" ? null : agent }),
         ...(model !== undefined && model !== (task.model ?? "") && { model: model === "" ? null : model }),
@@ -123,3 +124,7 @@ export function changesOf(planned: readonly Task[], edits: PlanEdits): Partial<C
     ...(edits.usd !== "" && { budget: { usd: Number(edits.usd) } }),
   };
 }
+
+/** A field that was changed and changed back is no edit. */
+export const hasChanges = ({ modifications, ...others }: Partial<ChangedPlan>): boolean =>
+  Object.keys(modifications ?? {}).length + Object.keys(others).length > 0;
