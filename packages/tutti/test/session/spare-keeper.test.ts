@@ -117,7 +117,7 @@ describe("A spare keeper", () => {
 
     host.expect!()();
     await host.reap(spec.runId, []);
-    await expect.poll(() => lab.processes()).toEqual([]);
+    expect(lab.processes()).toEqual([]);
   });
 
   it("stays for an expected session when another expectation ends, even if that ends twice", async () => {
@@ -129,6 +129,24 @@ describe("A spare keeper", () => {
     release();
     expect(spare.isWaiting).toBe(false);
     await spare.settled();
+  });
+
+  it("has exited when `settled` resolves", async () => {
+    const isAlive = (pid: number): boolean => {
+      try {
+        // The command line of a process that has exited is empty until its parent has noticed.
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
+      } catch {
+        return false;
+      }
+    };
+    for (let repetition = 0; repetition < 5; repetition++) {
+      const release = host.expect!();
+      const waiting = await untilWaiting();
+      release();
+      await spare.settled();
+      expect(isAlive(waiting)).toBe(false);
+    }
   });
 
   /** Writes its environment, and leaves a connection to its tools open. Its sessions are closed after their work. */

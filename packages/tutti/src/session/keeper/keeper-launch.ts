@@ -135,7 +135,8 @@ export interface SpareReport {
 
 /** The spare keeper's end of the pipe to its engine. `SpareKeeper` has the other end. */
 export class EnginePipe {
-  readonly #socket = new Socket({ fd: LAUNCH_FD });
+  /** Half open, so that the pipe closes with this process: `SpareKeeper` waits for its end that way. */
+  readonly #socket = new Socket({ fd: LAUNCH_FD, allowHalfOpen: true });
   #text = "";
   #wake: (() => void) | null = null;
   /** False when the engine has ended or needs this keeper no longer. */
