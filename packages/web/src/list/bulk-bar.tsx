@@ -11,7 +11,8 @@ interface Properties {
   runs: readonly ListedRun[];
   /** Selects all runs of the list; null if all are selected. */
   onAll: (() => void) | null;
-  onDone: () => void;
+  /** Called with the runs that need not be selected any more. */
+  onDone: (ids: readonly string[]) => void;
 }
 
 /** Each button acts only on those of the selected `runs` that are in a state which allows it. */
@@ -22,12 +23,14 @@ export function BulkBar({ runs, onAll, onDone }: Properties) {
   const paused = ids(({ status }) => status === "paused");
   const active = ids(({ status }) => !isRunOver(status) && status !== "paused" && status !== "created");
   const ended = ids(({ status }) => isRunOver(status));
+  const deselect = () => onDone(ids(() => true));
   /** Continues after a refusal, and names the `refused` runs. */
   const each = (chosen: readonly string[], act: (id: string) => Promise<unknown>) => async () => {
     const refused: string[] = [];
     for (const id of chosen) await act(id).catch(() => refused.push(id));
     setFailed(refused);
-    if (refused.length === 0) onDone();
+    // The user may have selected others meanwhile.
+    if (refused.length === 0) deselect();
   };
   return (
     <section className="card bulk-bar" aria-label={translate("Selected runs")}>
@@ -68,7 +71,7 @@ export function BulkBar({ runs, onAll, onDone }: Properties) {
           {translate("Select all")}
         </button>
       )}
-      <button type="button" className="button" onClick={onDone}>
+      <button type="button" className="button" onClick={deselect}>
         {translate("Select none")}
       </button>
       {failed.length > 0 && <span role="alert">{translate("Refused: {runs}", { runs: failed.join(", ") })}</span>}

@@ -47,7 +47,7 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
   const shown = [...needsYou, ...others];
   const chosen = shown.filter(({ id }) => selected.has(id));
   const onSelect = (id: string, isSelected: boolean) =>
-    setSelected(new Set(isSelected ? [...selected, id] : [...selected].filter((each) => each !== id)));
+    setSelected((now) => new Set(isSelected ? [...now, id] : [...now].filter((each) => each !== id)));
 
   const selectAll = () => setSelected(new Set(shown.map(({ id }) => id)));
 
@@ -82,7 +82,7 @@ export function RunListPage({ filter }: { filter: RunFilter }) {
             <BulkBar
               runs={chosen}
               onAll={chosen.length === found ? null : selectAll}
-              onDone={() => setSelected(new Set())}
+              onDone={(ids) => setSelected((now) => new Set([...now].filter((id) => !ids.includes(id))))}
             />
           )}
           {runs.length === 0 && <EmptyList />}

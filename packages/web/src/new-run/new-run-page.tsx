@@ -88,7 +88,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
   const refusal = useRefusal();
   const key = useRef(kept.key ?? newKey());
   const runs = useLive((state) => state.runs);
-  const source = useRequest(from, (signal) => server.get(from!, signal)).value;
+  const { value: source, error: sourceError } = useRequest(from, (signal) => server.get(from!, signal));
   const fields: Fields = {
     ...EMPTY,
     ...(wanted !== null && { templateId: wanted }),
@@ -139,6 +139,8 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
     !isAbsolute(fields.cwd) && translate("the path of a folder"),
     after !== null && !isKnown && translate("the run that this one should follow"),
   ].filter((name): name is string => typeof name === "string");
+  // Its settings are not in the form yet.
+  const isIncomplete = from !== null && source === null && sourceError === null;
   const limits = Object.entries(fields.limits).filter(([, value]) => value !== "");
   const hasOtherLimits = limits.some(([kind]) => kind !== "usd");
   const setLimit = (kind: BudgetKind, value: string) => change({ limits: { ...fields.limits, [kind]: value } });
@@ -179,7 +181,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
   }, [given, filledIn]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (missing.length === 0) create.run();
+    if (missing.length === 0 && !isIncomplete) create.run();
   };
   const rows = (templates.value ?? []) as ListedTemplate[];
   const choices = agentChoices(doctor.value?.checks ?? [], settings.value?.agents ?? []);
@@ -347,19 +349,19 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
               refusal ??
               (missing.length > 0 ? translate("Give {missing}.", { missing: missing.join(", ") }) : undefined)
             }
-            disabled={create.busy || refusal !== null || missing.length > 0}
+            disabled={create.busy || refusal !== null || missing.length > 0 || isIncomplete}
           >
             {translate("Start run")}
           </button>
         </div>
         {/* `tutti run` has no flags for the other limits. */}
-        {missing.length === 0 && !hasOtherLimits && (
+        {missing.length === 0 && !isIncomplete && !hasOtherLimits && (
           <CopyLine
             label={translate("The same as a command")}
             text={commandOf({ ...fields, roles, maxWorkers }, after, variables)}
           />
         )}
-        <ActionError error={create.error} />
+        <ActionError error={create.error ?? sourceError} />
       </form>
     </div>
   );

@@ -15,26 +15,32 @@ export function Dialog({ title, onClose, children }: Properties) {
   useLayoutEffect(() => {
     box.current?.showModal();
   }, []);
+  const close = () => {
+    box.current?.close();
+    onClose();
+  };
   return (
     <dialog
       ref={box}
       className="dialog"
       aria-labelledby={heading}
-      onClose={onClose}
+      onCancel={(event) => {
+        event.preventDefault();
+        close();
+      }}
+      // This event comes a frame later, when another dialog may be open.
+      onClose={() => {
+        if (box.current !== null) onClose();
+      }}
       onClick={({ target }) => {
         // Only the backdrop is outside of all `children`.
-        if (target === box.current) box.current?.close();
+        if (target === box.current) close();
       }}
     >
       <div className="dialog-content">
         <header className="dialog-head">
           <h2 id={heading}>{title}</h2>
-          <button
-            type="button"
-            className="button-icon"
-            aria-label={translate("Close")}
-            onClick={() => box.current?.close()}
-          >
+          <button type="button" className="button-icon" aria-label={translate("Close")} onClick={close}>
             <Icon name="cross" />
           </button>
         </header>

@@ -13,7 +13,8 @@ export function MessageForm({ run, taskId }: { run: string; taskId: string | nul
   const refusal = useRefusal();
   const action = useAction(async () => {
     await server.order(run, "message", { text, ...(taskId !== null && { taskId }) });
-    setText("");
+    // The user may write the next message already.
+    setText((now) => (now === text ? "" : now));
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
