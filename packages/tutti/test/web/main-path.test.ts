@@ -28,6 +28,8 @@ async function command(page: Page, words: string): Promise<void> {
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Find a command or a run" }).waitFor();
   await page.keyboard.type(words);
+  // Commands of a run are found as soon as the page has the list of runs, and Enter before does nothing.
+  await page.locator(".palette [aria-selected=true]").waitFor();
   await page.keyboard.press("Enter");
 }
 
@@ -62,9 +64,10 @@ describe("The dashboard", () => {
       expect(await page.getByLabel("Budget in US dollars").inputValue()).toBe("5");
       await page.keyboard.press("End");
       await page.keyboard.type(" green");
-      expect(await page.getByRole("textbox", { name: "The same as a command" }).inputValue()).toMatch(
-        /^tutti run 'Paint it green' --template documentation --cwd \S+ --agent script:\S+ --max-usd 5$/,
-      );
+      // Without the template, the page does not know yet that the number of workers is the usual one.
+      await expect
+        .poll(() => page.getByRole("textbox", { name: "The same as a command" }).inputValue())
+        .toMatch(/^tutti run 'Paint it green' --template documentation --cwd \S+ --agent script:\S+ --max-usd 5$/);
       await tabTo(page, "Start run");
       await page.keyboard.press("Enter");
       await page.getByRole("heading", { name: "Paint it green" }).waitFor();
@@ -171,8 +174,13 @@ describe("The dashboard", () => {
         expect(await side.locator(".diff-line.is-added").count()).toBe(1);
       }
       const boxes = async () => Promise.all(sides.map((side) => side.boundingBox()));
-      const [a, b] = await boxes();
-      expect([a!.y === b!.y, a!.x + a!.width <= b!.x || b!.x + b!.width <= a!.x]).toEqual([true, true]);
+      // The page may scroll to the changes between both boxes.
+      await expect
+        .poll(async () => {
+          const [a, b] = await boxes();
+          return [a!.y === b!.y, a!.x + a!.width <= b!.x || b!.x + b!.width <= a!.x];
+        })
+        .toEqual([true, true]);
       expect(await violations(page)).toEqual([]);
       await page.setViewportSize({ width: 800, height: 800 });
       await expect

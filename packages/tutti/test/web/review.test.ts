@@ -31,6 +31,10 @@ describe("A reviewer", () => {
       // The main session plans again at once, so the inbox is empty for a moment only.
       await stage.engine.until(id, ({ inbox }) => !(asked in inbox));
       await page.getByText("A new plan was requested: Without c").waitFor();
+      // Edits are reported as lost once the page has read the inbox again, which then has the new plan.
+      const { inbox } = await stage.engine.until(id, (run) => Object.keys(run.inbox).some((item) => item !== asked));
+      await page.getByRole("link", { name: "Inbox" }).click();
+      await page.locator(`[data-item="${Object.keys(inbox)[0]}"]`).waitFor();
       expect(await page.getByText("Your edits of the plan were not applied.").count()).toBe(0);
     }),
   );

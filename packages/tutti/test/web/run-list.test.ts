@@ -43,6 +43,8 @@ describe("The list of runs", () => {
       await page.getByRole("link", { name: "Clear the filter" }).click();
       await expect.poll(() => requests(page)).toEqual(["Another thing", "Second page", "First page"]);
       expect(new URL(page.url()).search).toBe("");
+      // The engine has an order before the page has the answer that clears the selection.
+      await bar.waitFor({ state: "detached" });
 
       // The selection grows from one run to all; each button counts the runs that it acts on.
       await page.getByLabel(`Select ${first}`).check();
@@ -51,6 +53,7 @@ describe("The list of runs", () => {
       await bar.getByRole("button", { name: "Pause 1" }).waitFor();
       await bar.getByRole("button", { name: "Resume 2" }).click();
       await expect.poll(statuses).toEqual(["running", "running", "running"]);
+      await bar.waitFor({ state: "detached" });
       await page.getByLabel(`Select ${second}`).check();
       await page.getByLabel(`Select ${other}`).check();
       await bar.getByRole("button", { name: "Cancel 2" }).click();

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { violations } from "./axe.ts";
 import type { Stage } from "./stage.ts";
-import { statusOf, untilStatus, withBrowser } from "./with-browser.ts";
+import { statusOf, untilStatus, untilStill, withBrowser } from "./with-browser.ts";
 import { done, goodWorker, mainSession, worker } from "../lab/scenarios.ts";
 import { openTokens } from "../../src/main/settings.ts";
 
@@ -47,7 +47,8 @@ describe("The inbox", () => {
       const page = await stage.page();
       const items = page.locator(".inbox-item");
       await items.nth(2).waitFor();
-      expect(await page.title()).toBe("(3) Inbox · Tutti");
+      // An effect sets the title, a frame after the items.
+      await expect.poll(() => page.title()).toBe("(3) Inbox · Tutti");
       // A plan stops its whole run, so it comes first, with its terms.
       expect(await items.allInnerTexts()).toEqual([
         expect.stringMatching(/A plan waits for you[\s\S]*Write one page/),
@@ -342,6 +343,8 @@ describe("A plan", () => {
       expect(await page.locator("[data-row]").count()).toBe(1);
       await page.getByRole("button", { name: "Graph" }).click();
       const node = page.locator('.task-node[data-task="t1"]');
+      // A new graph has its full size until it fits its frame.
+      await untilStill(page, '.task-node[data-task="t1"]');
       // Only the stage at work is open, at a readable size. A click opens another one, and a second click closes it.
       await expect.poll(async () => ((await node.boundingBox())?.width ?? 0) > 100).toBe(true);
       // The arrow keys move the view.
@@ -361,6 +364,7 @@ describe("A plan", () => {
       await page.getByRole("group", { name: "Open stages" }).getByRole("button", { name: "Stage 3" }).click();
       await page.locator('[data-stage="3"]').waitFor();
       await page.getByRole("button", { name: "Tasks at work" }).click();
+      await untilStill(page, '.task-node[data-task="t1"]');
       await expect.poll(async () => ((await node.boundingBox())?.width ?? 0) > 100).toBe(true);
       expect(await page.locator(".react-flow__minimap").count()).toBe(1);
       expect(await page.locator('a[href*="reactflow"]').count()).toBe(0);

@@ -195,6 +195,8 @@ describe("A user of the dashboard", () => {
       await page.keyboard.press("Control+k");
       const chosen = page.locator(".palette [aria-selected=true]");
       await chosen.waitFor();
+      // The list of runs may come later than the run itself, and adds commands above the chosen one.
+      await page.getByRole("option", { name: "Write a page" }).waitFor();
       expect(await page.getByRole("option", { name: "Go to the inbox" }).locator("kbd").innerText()).toBe("g i");
       const count = await page.getByRole("option").count();
       for (let at = 1; at < count; at++) await page.keyboard.press("ArrowDown");
@@ -246,12 +248,13 @@ describe("A user of the dashboard", () => {
         await page.goto(`${stage.url}/?token=${token}#/runs/${id}`);
         await stage.engine.order(id, "confirm");
         await untilStatus(page, "a", "Working");
+        // The page may know its role later than the run.
+        await page.getByText("View only").waitFor();
         const pause = page.getByRole("button", { name: "Pause", exact: true });
         expect(await pause.isDisabled()).toBe(true);
         expect(await pause.getAttribute("title")).toBe(
           'Your token "wall-screen" has the role view. This needs operate.',
         );
-        await page.getByText("View only").waitFor();
         expect(await violations(page)).toEqual([]);
       },
       // The browser logs the rejected request.

@@ -46,6 +46,19 @@ export function withBrowser({ windows = false } = {}): OnStage {
 export const statusOf = (page: Page, taskId: string): Promise<string | null> =>
   page.locator(`.task-node[data-task="${taskId}"]`).getAttribute("data-status");
 
+/** Waits until an element has kept its place for some frames. A graph fits its frame in steps, each some frames later. */
+export async function untilStill(page: Page, selector: string): Promise<void> {
+  await page.evaluate(`(async () => {
+    let last;
+    for (let same = 0; same < 5;) {
+      await new Promise((done) => requestAnimationFrame(done));
+      const place = JSON.stringify(document.querySelector(${JSON.stringify(selector)})?.getBoundingClientRect());
+      same = place !== undefined && place === last ? same + 1 : 0;
+      last = place;
+    }
+  })()`);
+}
+
 export async function untilStatus(page: Page, taskId: string, status: string): Promise<void> {
   await page.locator(`.task-node[data-task="${taskId}"][data-status="${status}"]`).waitFor();
 }
