@@ -149,6 +149,24 @@ describe("A `SharedRecord`", () => {
     expectLinear(grow, 20_000);
   });
 
+  it("gets removed keys again in linear time", () => {
+    const renew = (size: number): void => {
+      let record = emptyRecord<number>();
+      for (let i = 0; i < size; i++) record = withEntry(record, `key ${i}`, i);
+      for (let i = 0; i < size; i++) record = withEntry(withoutEntries(record, [`key ${i}`]), `key ${i}`, i);
+      expect(Object.keys(record)).toHaveLength(size);
+      expect(placeOf(record, "key 0")).toBe(size);
+    };
+    expectLinear(renew, 10_000);
+  });
+
+  it("gets one key again as often as it is removed", () => {
+    let record = withEntry(emptyRecord<number>(), "kept", 0);
+    for (let i = 0; i < 500; i++) record = withEntry(record, `key ${i}`, i);
+    for (let i = 0; i < 500; i++) record = withEntry(withoutEntries(record, ["kept"]), "kept", i);
+    expect([entryOf(record, "kept"), sizeOf(record), Object.keys(record).at(-1)]).toEqual([499, 501, "kept"]);
+  });
+
   it("reads like an object and cannot be written", () => {
     const record = withEntry(withEntry(emptyRecord<number>(), "b", 1), "a", 2);
     expect(record["a"]).toBe(2);

@@ -23,20 +23,26 @@ interface Table<T> {
 }
 
 /**
- * Insertion numbers by key, for a table and its predecessors. A number never changes, so all of them share one `Map`.
- * `members` has no entry for a number that was given after the table, or whose key was removed.
+ * Insertion numbers by key, for a table and its predecessors. A number never changes, so all of them share one `Map`. A key
+ * that was removed and added again has several numbers, in ascending order. `members` has no entry for a number that was
+ * given after the table, or whose key was removed.
  */
 interface Numbers {
-  readonly byKey: Map<string, number>;
+  readonly byKey: Map<string, number | number[]>;
   /** The largest `next` of a table. Only that one may add a new key; another one must copy `byKey` first. */
   next: number;
+  /** How many numbers `byKey` has. */
+  given: number;
 }
+
+/** A key with more numbers, all of which a search may try, is copied. */
+const MOST_NUMBERS = 32;
 
 const TABLE = Symbol("table");
 
 const emptyTable = <T>(): Table<T> => ({
   members: NumberMap.empty(),
-  numbers: { byKey: new Map(), next: 0 },
+  numbers: { byKey: new Map(), next: 0, given: 0 },
   next: 0,
 });
 
@@ -110,27 +116,46 @@ function tableFrom<T>(plain: SharedRecord<T>): Table<T> {
 }
 
 function memberOf<T>({ members, numbers }: Table<T>, key: string): Member<T> | undefined {
-  const number = numbers.byKey.get(key);
-  return number === undefined ? undefined : members.get(number);
+  const own = numbers.byKey.get(key);
+  if (typeof own !== "object") return own === undefined ? undefined : members.get(own);
+  for (let at = own.length - 1; at >= 0; at--) {
+    const member = members.get(own[at]!);
+    if (member) return member;
+  }
+  return undefined;
 }
 
 function put<T>(table: Table<T>, key: string, value: T): Table<T> {
   const known = memberOf(table, key);
   const { members, numbers, next } = table;
   if (known) return { members: members.with(known.number, { key, number: known.number, value }), numbers, next };
-  // A removed key stays in `byKey` until the next copy.
-  const isCrowded = numbers.byKey.size > 2 * members.size + 64;
+  const shared = mayAdd(table, key) ? numbers : copyOf(members);
+  give(shared, key, next);
+  return { members: members.with(next, { key, number: next, value }), numbers: shared, next: next + 1 };
+}
+
+/** Whether `numbers` may give the next number of this table to a key that the table does not have. */
+function mayAdd<T>({ members, numbers, next }: Table<T>, key: string): boolean {
+  // The numbers of removed keys stay until the next copy.
+  if (numbers.given > 2 * members.size + 64) return false;
+  const own = numbers.byKey.get(key);
+  if (numbers.next === next) return typeof own !== "object" || own.length < MOST_NUMBERS;
   // A decision applies its events to a state to which the writer applies them again.
-  const isRepeated = numbers.byKey.get(key) === next && !isCrowded;
-  const isOwn = numbers.next === next && !numbers.byKey.has(key) && !isCrowded;
-  const own = isOwn || isRepeated ? numbers : copyOf(members);
-  own.byKey.set(key, next);
-  own.next = Math.max(own.next, next + 1);
-  return { members: members.with(next, { key, number: next, value }), numbers: own, next: next + 1 };
+  return own === next || (typeof own === "object" && own.includes(next));
+}
+
+function give(numbers: Numbers, key: string, number: number): void {
+  if (number < numbers.next) return;
+  const own = numbers.byKey.get(key);
+  if (typeof own === "object") own.push(number);
+  else numbers.byKey.set(key, own === undefined ? number : [own, number]);
+  numbers.next = number + 1;
+  numbers.given += 1;
 }
 
 function copyOf(members: NumberMap<Member<unknown>>): Numbers {
-  return { byKey: new Map(members.values().map(({ key, number }) => [key, number])), next: 0 };
+  const byKey = new Map(members.values().map(({ key, number }) => [key, number]));
+  return { byKey, next: 0, given: byKey.size };
 }
 
 function remove<T>(table: Table<T>, key: string): Table<T> {
