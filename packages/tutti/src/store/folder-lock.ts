@@ -12,19 +12,20 @@ export interface FolderLock {
   release(): void;
 }
 
-/** `findEngine` of another process may hold the lock for a moment, but not for `LOOK_MS`. */
+/** `findEngine` of another process may hold the lock for a moment. */
 const LOOK_MS = 250;
+/** A stopped process would hold it for ever. */
+const MOST_LOOKS = 40;
 
 export function lockFolder(folder: string, owner: object): FolderLock {
   const lock = join(folder, "engine.lock");
   // Another user who can read the file could hold a shared lock on it. SQLite gives its journal the same permissions.
   closeSync(openSync(lock, "a", 0o600));
-  const db = new DatabaseSync(lock, { timeout: LOOK_MS });
-  try {
-    db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;");
-  } catch (error) {
-    db.close();
-    if (!isHeld(error)) throw error;
+  let db = openExclusive(lock);
+  // Without an engine, only a look of another process is in the way.
+  for (let looks = 1; db === null && looks < MOST_LOOKS && findEngine(folder) === null; looks++)
+    db = openExclusive(lock);
+  if (db === null) {
     const pid = ownerOf(folder);
     throw new TuttiError(
       "data_folder_in_use",
@@ -35,6 +36,19 @@ export function lockFolder(folder: string, owner: object): FolderLock {
   writeFileSync(`${file}.new`, JSON.stringify(owner), { mode: 0o600 });
   renameSync(`${file}.new`, file);
   return { release: () => db.close() };
+}
+
+/** Null if another process holds the lock. */
+function openExclusive(lock: string): DatabaseSync | null {
+  const db = new DatabaseSync(lock, { timeout: LOOK_MS });
+  try {
+    db.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;");
+    return db;
+  } catch (error) {
+    db.close();
+    if (!isHeld(error)) throw error;
+    return null;
+  }
 }
 
 /** Returns the engine that holds the lock, or null. Unlike `lockFolder`, writes nothing and acquires nothing. */

@@ -44,6 +44,21 @@ describe("the lock of a data folder", () => {
     lockFolder(folder, { pid: process.pid }).release();
   });
 
+  it("waits for another process that only looks for its holder", async () => {
+    lockFolder(folder, {}).release();
+    const script = `const { DatabaseSync } = await import("node:sqlite");
+      const db = new DatabaseSync(${JSON.stringify(join(folder, "engine.lock"))}, { readOnly: true });
+      db.exec("BEGIN");
+      db.prepare("SELECT count(*) FROM sqlite_schema").get();
+      console.log("looks");
+      setTimeout(() => db.close(), 1500);`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(child.stdout, "data");
+    lockFolder(folder, { pid: process.pid }).release();
+  });
+
   it("can be acquired again after its release", () => {
     lockFolder(folder, {}).release();
     lockFolder(folder, {}).release();
