@@ -108,13 +108,18 @@ export class HostTraffic {
   #start(): void {
     if (this.#isBusy) return;
     this.#isBusy = true;
-    void this.#work().finally(() => (this.#isBusy = false));
+    void this.#work();
   }
 
   async #work(): Promise<void> {
-    // All sessions that report in one turn of the event loop share the call.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#due.size > 0 || this.#news.length > 0 || this.#taking) await this.#sync();
+    try {
+      // All sessions that report in one turn of the event loop share the call.
+      await new Promise((resolve) => setImmediate(resolve));
+      while (this.#due.size > 0 || this.#news.length > 0 || this.#taking) await this.#sync();
+    } finally {
+      // In the same step as the last look at what is due, so that nothing can come up in between.
+      this.#isBusy = false;
+    }
   }
 
   async #sync(): Promise<void> {

@@ -124,13 +124,14 @@ class Worker {
         return;
       }
       const { attempts, more } = await this.#traffic.take(room);
-      this.#leftWork = more;
       if (attempts.length > 0) this.#records.add(attempts);
       for (const attempt of attempts) {
         this.#options.report(`takes ${attempt.key}`);
         this.#takenAt.set(attempt.key, this.#options.world.mono());
         this.#hold(attempt, 0);
       }
+      // A host without room is not notified of new work.
+      this.#leftWork = more || this.#room() <= 0;
       isMore = more && attempts.length > 0;
     }
   }
