@@ -46,12 +46,13 @@ const quickTests = [
 
 /** Arguments of Vitest: the tests that use `repetitions`. */
 const longTests = [
-  "crash",
-  "mailbox/many-writers.test.ts",
-  "session/memory.test.ts",
-  "sim/sim.test.ts",
-  "team/gate-model.test.ts",
-].map((name) => `packages/tutti/test/${name}`);
+  "local-agent/test/large.test.ts",
+  "tutti/test/crash",
+  "tutti/test/mailbox/many-writers.test.ts",
+  "tutti/test/session/memory.test.ts",
+  "tutti/test/sim/sim.test.ts",
+  "tutti/test/team/gate-model.test.ts",
+].map((name) => `packages/${name}`);
 
 if (existsSync(pinnedNode) && realpathSync(pinnedNode) !== realpathSync(process.execPath)) {
   // npm puts the pinned Node first on PATH. A direct start may use another Node.

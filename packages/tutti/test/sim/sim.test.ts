@@ -7,8 +7,8 @@ import { expect, it } from "vitest";
 import { simulate } from "./simulation.ts";
 import { repetitions } from "../lab/repetitions.ts";
 
-const SEEDS = repetitions(100, 500);
-const KILL_POINTS = repetitions(15, 60);
+const SEEDS = repetitions(40, 500);
+const KILL_POINTS = repetitions(10, 60);
 /** A limit for hangs: these tests only compute, so a busy machine makes them slow. */
 const timeout = 3_600_000;
 
@@ -86,7 +86,7 @@ const PLANTED = [
   "warm-session-stale",
 ];
 
-it.each(PLANTED.slice(0, repetitions(6, PLANTED.length)))("the simulation finds the planted bug %s", async (bug) => {
+it.each(PLANTED.slice(0, repetitions(4, PLANTED.length)))("the simulation finds the planted bug %s", async (bug) => {
   expect((await sim("--planted", "--bug", bug)).text).toContain("1 planted, 1 found");
 });
 
