@@ -42,8 +42,8 @@ describe("the local agent as a program", () => {
       Array.from({ length: 400 }, (_, n) => [`src/f${n}.ts`, `export const v${n} = ${n};\n`.repeat(200)]),
     );
     await using session = new AgentSession(makeRepository(files));
-    session.send("analysis");
-    session.write('{"type":"interrupt"}\n');
+    // One write: the turn must not end before the interrupt.
+    session.write('{"type":"user","phase":"analysis","text":"document it"}\n{"type":"interrupt"}\n');
     const lines = await session.turn();
     expect(lines.at(-1)).toEqual({ type: "turn_end", at: expect.any(String) });
     expect(blocksOf(lines)).toEqual([]);

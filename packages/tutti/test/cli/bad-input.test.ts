@@ -156,7 +156,7 @@ describe("a data folder", () => {
     });
     const last = JSON.parse(result.stdout.trim().split("\n").at(-1)!) as { error?: { code: string } };
     expect([result.status, last.error?.code], result.stdout.slice(-2000) + result.stderr).toEqual([4, "disk_full"]);
-    expect(lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
+    await expect.poll(() => lab.leftovers().filter((left) => left.startsWith("process"))).toEqual([]);
     const log = join(keep, "data");
     const later = await lab.json(["--data-dir", log, "list"]);
     expect(later.last).toMatchObject([{ status: "running" }]);

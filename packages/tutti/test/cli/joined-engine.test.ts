@@ -85,6 +85,7 @@ describe("while tutti run works", () => {
     const asked = (await lab.json(["inbox"])).last as unknown as { id: string; kind: string }[];
     const answered = begin("answer", asked.find(({ kind }) => kind === "question")!.id, "this one");
     expect(await lab.json(["message", id, "Use British spelling", "--task", "a"])).toMatchObject({ code: 0 });
+    await untilEvent("x", ({ type, data }) => type === "worker:failed" && data.taskId === "b");
     const retried = begin("retry", id, "b");
     await untilEvent("x", ({ type, data }) => type === "worker:completed" && data.taskId === "b");
     expect(await lab.json(["retry", id, "b"])).toMatchObject({ code: 4, last: { error: { code: "wrong_state" } } });

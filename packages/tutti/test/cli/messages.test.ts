@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { main } from "../../src/cli/main.ts";
 import { assignment, ended, report } from "../mailbox/mailbox-lab.ts";
 import * as agentMessages from "../protocol/messages/examples.ts";
@@ -331,8 +331,7 @@ describe("a command that reads stdin", () => {
     // The child has begun to read once it has taken more than a pipe holds.
     await new Promise((resolve) => child.stdin.on("error", resolve).write(" ".repeat(1024 * 1024), resolve));
     child.kill("SIGINT");
-    const kill = setTimeout(() => child.kill("SIGKILL"), 2000);
+    onTestFinished(() => void child.kill("SIGKILL"));
     expect(await end).toBe(130);
-    clearTimeout(kill);
   });
 });

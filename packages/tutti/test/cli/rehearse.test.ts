@@ -192,9 +192,13 @@ describe("a rehearsal", () => {
   it("that is interrupted ends at once and deletes its files", async () => {
     const child = lab.start(["rehearse", "documentation", "--tasks", "40"], { TMPDIR: temporary });
     let shown = "";
+    let isInterrupted = false;
     child.stdout!.setEncoding("utf8").on("data", (text: string) => {
+      // The line may arrive in two pieces.
       shown += text;
-      if (text.includes("task_001 started")) child.kill("SIGINT");
+      if (isInterrupted || !shown.includes("task_001 started")) return;
+      isInterrupted = true;
+      child.kill("SIGINT");
     });
     const [code] = (await once(child, "close")) as [number | null];
     expect(code).toBe(130);

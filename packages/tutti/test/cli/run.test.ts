@@ -677,8 +677,15 @@ describe("the user", () => {
     ];
     const child = lab.start(["--json", "run", "x", "--cwd", lab.repo, "--agent", lab.scenario(sessions), "--yes"]);
     const end = finished(child);
-    while (!existsSync(join(lab.data, "tutti.db")) || !lab.events().some((event) => event.type === "worker:completed"))
-      await sleep(50);
+    // Without a turn, `attach` would start the first attempt of `slow` again, which hangs.
+    const isAtWork = () => {
+      const events = lab.events();
+      return (
+        events.some((event) => event.type === "worker:completed") &&
+        events.some((event) => event.type === "turn:started" && event.data.taskId === "slow")
+      );
+    };
+    while (!existsSync(join(lab.data, "tutti.db")) || !isAtWork()) await sleep(50);
     child.kill("SIGINT");
     const { code: interruptedCode, stdout } = await end;
     const left = JSON.parse(stdout.trim().split("\n").at(-1)!) as object;

@@ -13,6 +13,7 @@ import { openTokens } from "../../src/main/settings.ts";
 import { fold } from "../../src/run/apply.ts";
 import { startServer, type RunningServer } from "../../src/server/start-server.ts";
 import { Lab } from "../lab/lab.ts";
+import { lastingPort } from "../lab/lasting-port.ts";
 import { goodWorker, mainSession } from "../lab/scenarios.ts";
 
 const token = "secret";
@@ -221,6 +222,8 @@ describe("the client", () => {
 
 describe("followEvents", () => {
   test("delivers every event once and in order, however often the server restarts", async () => {
+    await server.close();
+    await serve(await lastingPort());
     const frames: Frame[] = [];
     const connections: Connection[] = [];
     const leave = followEvents({

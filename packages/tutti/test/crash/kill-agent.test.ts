@@ -45,7 +45,7 @@ describe.each(Object.keys(AGENTS))(`%s, killed ${KILLS} times in every phase (se
     lab.tearDown();
   });
 
-  it("completes every run, and each task once", { timeout: 120_000 + KILLS * 30_000 }, async () => {
+  it("completes every run, and each task once", { timeout: 600_000 + KILLS * 30_000 }, async () => {
     const random = randomFrom(SEED);
     for (let kill = 0; kill < KILLS; kill++) {
       lab = new EngineLab();

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EngineLab, untilOver } from "./engine-lab.ts";
@@ -142,7 +142,8 @@ describe("a hook", () => {
     const engine = lab.open(first, commands);
     const id = await lab.begin(engine, good(), { hooks: { onTasksGenerated: hook(command, { timeout: 60_000 }) } });
     await engine.until(id, ({ hooks }) => Object.keys(hooks).length === 1);
-    while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 20));
+    // The shell creates the file before it writes to it.
+    await expect.poll(() => readFileSync(file, "utf8")).toBe("x\n");
     const next = new FaultyStore(disk);
     const heir = lab.open(next, commands);
     await heir.activate(id);

@@ -12,7 +12,7 @@ import type { Run } from "../../src/schema/run.ts";
 import { MemoryStore, newMemoryDisk, type MemoryDisk } from "../../src/store/memory.ts";
 
 /** Generous: the tests start many processes on a machine that may be busy. */
-const HANG_MS = 300_000;
+const HANG_MS = 600_000;
 
 const phases = { analysis: { enabled: false }, aggregation: { enabled: false } };
 

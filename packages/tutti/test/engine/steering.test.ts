@@ -166,14 +166,19 @@ describe("a budget", () => {
 
 describe("the usage of a turn", () => {
   it("counts even if the turn is never judged, so that repeated attempts cannot exceed the budget", async () => {
-    lab.inProcess = false;
-    const engine = lab.open();
+    const world = new SteeredWorld();
+    const engine = lab.open(new MemoryStore(), { world });
     const usage = { inputTokens: 1, outputTokens: 1, usd: 0.6 };
     const hanging = worker("one", { tools: ["Read"], usage, then: "hang" });
     const id = await lab.begin(engine, lab.scenario([...mainSession([{ id: "one" }]), hanging]), {
       budget: { usd: 1 },
-      config: { autoSpawn: true, workerTimeout: 2500, autoRetry: true, retryDelay: 0, maxRetries: 5 },
+      config: { autoSpawn: true, workerTimeout: 900_000, autoRetry: true, retryDelay: 0, maxRetries: 5 },
     });
+    const { workers } = await engine.until(id, running("one"));
+    // The first attempt times out only after its usage was read.
+    const transcript = () => engine.transcript(id, workers["one"]!.sessionId);
+    await expect.poll(transcript).toContainEqual(expect.objectContaining({ type: "usage" }));
+    await world.pass(900_000);
     const run = await engine.until(id, ({ status }) => status === "paused");
     expect(run.pausedFrom).toMatchObject({ reason: "budget" });
     expect(run.workers["one"]!.attempt).toBe(2);

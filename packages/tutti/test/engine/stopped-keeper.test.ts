@@ -8,6 +8,7 @@ import { killListed, processesOf } from "../lab/lab.ts";
 import { mainSession, worker } from "../lab/scenarios.ts";
 import { createKeeperHost } from "../../src/session/keeper/keeper-host.ts";
 import { MemoryStore } from "../../src/store/memory.ts";
+import { realWorld, type World } from "../../src/world.ts";
 
 let lab: EngineLab;
 beforeEach(() => {
@@ -20,18 +21,18 @@ afterEach(async () => {
 });
 
 it("a cancelled run ends agents whose keepers are stopped", async () => {
-  // The grace of a keeper is over soon, and a wait for its end that has no limit fails.
-  const hurried = hurriedWorld();
+  // Keepers need real time to start.
+  let current = realWorld;
   const overdue = Promise.withResolvers<never>();
-  const sleep: typeof hurried.sleep = async (...args) => {
+  const sleep: World["sleep"] = async (...args) => {
     try {
-      await hurried.sleep(...args);
+      await current.sleep(...args);
     } catch (error) {
       overdue.reject(error);
       throw error;
     }
   };
-  const world = { ...hurried, sleep };
+  const world: World = { ...realWorld, mono: () => current.mono(), sleep };
   const engineFile = join(lab.data, "engine.json");
   const sessions = createKeeperHost({ folder: join(lab.data, "sessions"), engineFile, world, graceMs: 500 });
   const engine = lab.open(new MemoryStore(), { sessions });
@@ -44,6 +45,8 @@ it("a cancelled run ends agents whose keepers are stopped", async () => {
   const keepers = globSync(join(lab.data, "sessions/*/*/keeper.json"));
   expect(keepers.length).toBeGreaterThanOrEqual(2);
   for (const file of keepers) process.kill((JSON.parse(readFileSync(file, "utf8")) as { pid: number }).pid, "SIGSTOP");
+  // The grace of a keeper is over soon, and a wait for its end that has no limit fails.
+  current = hurriedWorld();
   await engine.order(id, "cancel");
   await Promise.race([overdue.promise, engine.until(id, ({ released }) => released)]);
   expect(engine.get(id)).toMatchObject({ status: "cancelled" });

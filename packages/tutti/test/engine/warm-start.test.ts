@@ -11,7 +11,7 @@ import { readEnd, readKeeper } from "../../src/session/keeper/session-folder.ts"
 import { findSessionProcesses } from "../../src/session/keeper/session-processes.ts";
 import { WarmKeeper } from "../../src/session/keeper/warm-keeper.ts";
 import type { SessionHost } from "../../src/session/session.ts";
-import { realWorld } from "../../src/world.ts";
+import { realWorld, type World } from "../../src/world.ts";
 
 let lab: EngineLab;
 let sessionsFolder: string;
@@ -24,13 +24,16 @@ afterEach(async () => {
   lab.tearDown();
 });
 
+/** A slow machine has enough time for the claim of a session. */
+const patient: World = { ...realWorld, sleep: (_, ...rest) => realWorld.sleep(600_000, ...rest) };
+
 const newHost = (): SessionHost =>
   createKeeperHost({
     folder: sessionsFolder,
     engineFile: join(lab.data, "engine.json"),
     world: realWorld,
     graceMs: 500,
-    warm: new WarmKeeper(realWorld),
+    warm: new WarmKeeper(patient),
   });
 
 const TASKS = ["one", "two", "three"];

@@ -117,6 +117,8 @@ describe("a host that is restarted", () => {
       };
 
       const first = serve(text("one t", false));
+      // It may fail before `rejects` looks at it.
+      first.catch(() => {});
       await expect.poll(reported).toBe("one t");
       // An error of the database ends the process of the host, and its session goes on.
       await query(url, "ALTER TABLE tutti_hosts.setting RENAME TO missing");

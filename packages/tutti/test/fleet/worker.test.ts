@@ -45,7 +45,9 @@ describe("a worker host", () => {
         ]),
         goodWorker,
       ]);
-      const template = { id: "parts", name: "Parts", extends: "_default", workspace: { sparse: true } };
+      // A slow machine would also save the unfinished work of a turn.
+      const settings = { config: { saveInterval: 0 }, workspace: { sparse: true } };
+      const template = { id: "parts", name: "Parts", extends: "_default", ...settings };
       mkdirSync(join(lab.data, "templates"), { recursive: true });
       writeFileSync(join(lab.data, "templates/parts.json"), JSON.stringify(template));
       await lab.recordRequests();

@@ -85,7 +85,8 @@ export function newCluster(folder = mkdtempSync(join(tmpdir(), "tutti-pg-"))): C
       ...user,
       cwd: folder,
       stdio: STDIO,
-      env: { LC_ALL: "C" },
+      // A busy machine needs more than the minute for which pg_ctl waits by default.
+      env: { LC_ALL: "C", PGCTLTIMEOUT: "600" },
     });
   run("initdb", "-D", data, "-U", "tutti", "-A", "trust", "--no-sync", "-E", "UTF8", "--no-instructions");
   return {

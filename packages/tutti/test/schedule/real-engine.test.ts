@@ -28,10 +28,10 @@ async function until(reached: () => boolean): Promise<void> {
 }
 
 /** Writes the file of a schedule that is settled up to a moment. */
-function writeSettledFile(data: string, after: number): string {
+function writeSettledFile(data: string, after: number, rule = RULE): string {
   mkdirSync(data, { recursive: true });
   const file = join(data, "schedules.json");
-  new ScheduleFile(file).set("nightly", { rule: RULE, after, lastDue: null, lastSkipped: null });
+  new ScheduleFile(file).set("nightly", { rule, after, lastDue: null, lastSkipped: null });
   return file;
 }
 
@@ -86,10 +86,12 @@ describe("a server with a schedule", () => {
   it("starts the missed run without confirmation, and the user can start another one", async () => {
     const lab = new Lab();
     try {
-      writeSettledFile(lab.data, DUE);
+      // The next due time is hours away, whenever the test runs.
+      const cron = `0 ${(new Date().getUTCHours() + 12) % 24} * * *`;
+      writeSettledFile(lab.data, DUE, `${cron} UTC`);
       const agent = lab.scenario([...mainSession([{ id: "a" }]), goodWorker]);
       const run = { template: "documentation", cwd: lab.repo, message: "write", agent, confirm: "yes" };
-      const nightly = { ...run, cron: "0 3 * * *", timeZone: "UTC", missed: "once" };
+      const nightly = { ...run, cron, timeZone: "UTC", missed: "once" };
       writeFileSync(join(lab.data, "tutti.config.json"), JSON.stringify({ schedules: { nightly } }));
       const server = await startLocalServer({ dataDir: lab.data, port: 0, host: "127.0.0.1", version: "1" });
       const { engine, url } = server;
@@ -112,7 +114,7 @@ describe("a server with a schedule", () => {
         // Half a file, as an editor may write it for a moment.
         writeFileSync(join(lab.data, "tutti.config.json"), '{ "schedules": {');
         const { stdout, stderr } = await tutti([...at, "schedules", "list"]);
-        expect(stdout).toContain(`nightly  ${RULE}  next `);
+        expect(stdout).toContain(`nightly  ${cron} UTC  next `);
         expect(stderr).toContain('tutti.config.json" is not valid JSON');
       } finally {
         await server.close({ leaveRunning: false });

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { followEvents, type FollowOptions } from "../../src/client/follow-events.ts";
 import { finished, Lab } from "../lab/lab.ts";
+import { lastingPort } from "../lab/lasting-port.ts";
 import { SocketFollower, StreamFollower, type LiveFrame } from "./server-lab.ts";
 
 let lab: Lab;
@@ -17,7 +18,7 @@ let baseUrl = "";
 const leaving: (() => void)[] = [];
 beforeEach(async () => {
   lab = new Lab();
-  await serve("0");
+  await serve(String(await lastingPort()));
 });
 afterEach(async () => {
   for (const leave of leaving.splice(0)) leave();

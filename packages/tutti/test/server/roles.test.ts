@@ -10,6 +10,7 @@ import { describeApi } from "../../src/server/describe-api.ts";
 import { mustAllow } from "../../src/server/access/holder.ts";
 import { startServer } from "../../src/server/start-server.ts";
 import { ServerLab } from "./server-lab.ts";
+import { lastingPort } from "../lab/lasting-port.ts";
 
 /** Every route except those that need a signature instead. */
 const TABLE = Object.entries<Route>(ROUTES).flatMap(([key, route]) => {
@@ -21,7 +22,7 @@ let lab: ServerLab;
 const bearers = {} as Record<TokenRole, OutgoingHttpHeaders>;
 const cookies = {} as Record<TokenRole, OutgoingHttpHeaders>;
 beforeAll(async () => {
-  lab = await ServerLab.open();
+  lab = await ServerLab.open({ port: await lastingPort() });
   for (const role of TOKEN_ROLES) {
     const { token } = lab.tokens.create({ name: `a-${role}`, role });
     bearers[role] = bearing(token);

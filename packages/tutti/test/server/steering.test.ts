@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { goodWorker, mainSession, worker, type ScriptedTask } from "../lab/scenarios.ts";
 import { ServerLab } from "./server-lab.ts";
 
@@ -198,11 +198,17 @@ describe("a plan", () => {
   });
 
   it("is made again with the changes that the user requests", async () => {
-    const id = await waitingPlan([{ id: "a" }], [goodWorker]);
+    const gate = lab.lab.gate();
+    const [analysis, planning, ...others] = mainSession([{ id: "a" }]) as { turns: object[] }[];
+    const turns = [...planning!.turns, { ...planning!.turns[0], waitForFile: gate.file }];
+    const agent = lab.lab.scenario([analysis!, { ...planning, turns }, ...others, goodWorker]);
+    const id = await lab.create(agent, { autoStart: true });
+    await lab.until(id, ({ status }) => status === "confirming");
     expect((await order(id, "request-changes", { text: " " })).status).toBe(400);
     expect((await order(id, "request-changes")).status).toBe(400);
     expect((await order(id, "request-changes", { text: "one page only" })).json).toEqual(DONE);
     expect(run(id).status).toBe("planning");
+    gate.open();
     await lab.until(id, ({ status }) => status === "confirming");
     const main = await lab.api(`/api/orchestrator/${id}/workers/${run(id).mainSessionId}/transcript`);
     expect(JSON.stringify(main.json)).toContain("one page only");
@@ -260,7 +266,12 @@ describe("a worker", () => {
     await order(id, "confirm-tasks");
     await lab.until(id, ({ workers }) => workers["a"]?.session.turn != null);
     const quiet = async () => (await lab.api(`/api/orchestrator/${id}/workers/stats`)).json.quiet;
-    expect(await quiet()).toEqual([]);
+    vi.useFakeTimers({ now: run(id).workers["a"]!.lastActivityAt! + 999, toFake: ["Date"] });
+    try {
+      expect(await quiet()).toEqual([]);
+    } finally {
+      vi.useRealTimers();
+    }
     await expect.poll(quiet).toEqual([keyOf(id, "a")]);
     expect(run(id).workers["a"]!.status, "nothing else follows").toBe("running");
     const { config } = lab.local.templates.resolve("documentation").template;

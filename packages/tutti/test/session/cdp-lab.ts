@@ -49,8 +49,9 @@ export class DebuggedBrowser {
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     const browser = new DebuggedBrowser(executable, server);
     const file = join(browser.#folder, "DevToolsActivePort");
-    for (let i = 0; !existsSync(file) || readFileSync(file, "utf8").split("\n").length < 2; i++) {
-      if (i > 600) throw new Error("the browser did not start");
+    while (!existsSync(file) || readFileSync(file, "utf8").split("\n").length < 2) {
+      const { exitCode, signalCode } = browser.#browser;
+      if (exitCode !== null || signalCode !== null) throw new Error("the browser did not start");
       await sleep(50);
     }
     browser.#port = readFileSync(file, "utf8").split("\n")[0]!;

@@ -31,17 +31,28 @@ afterEach(() => lab.tearDown());
 
 const folderOf = ({ runId, sessionId }: SessionSpec): string => join(lab.folder, "sessions", runId, sessionId);
 
-/** Asks a question in its first turn and ends every other one. Writes every line it receives to `received`. */
+/**
+ * Asks a question in its first turn and ends every other one. Writes every line it receives to `received`. Its keeper
+ * sends SIGTERM soon after an interrupt. On a busy machine the program has not read that by then, and reads it first.
+ */
 const asker = (received: string): string =>
   lab.program(
     "command",
     `import { appendFileSync } from "node:fs";
      import { createInterface } from "node:readline";
      let turns = 0;
+     let isInterrupted = false;
+     let mustEnd = false;
+     process.on("SIGTERM", () => {
+       if (isInterrupted) process.exit();
+       mustEnd = true;
+     });
      for await (const line of createInterface({ input: process.stdin })) {
        appendFileSync(${JSON.stringify(received)}, line + "\\n");
        const { type } = JSON.parse(line);
        if (type === "user") turns += 1;
+       if (type === "interrupt") isInterrupted = true;
+       if (mustEnd) process.exit();
        if (type !== "answer" && turns === 1) console.log(JSON.stringify({ type: "ask", id: "q", question: "May I?" }));
        else console.log(JSON.stringify({ type: "turn_end" }));
      }`,

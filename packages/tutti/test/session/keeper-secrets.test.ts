@@ -192,9 +192,11 @@ describe("An agent that prints secrets", () => {
        const secrets = JSON.parse(readFileSync(${JSON.stringify(secrets)}, "utf8"));
        process.stdin.resume();
        process.stdin.once("data", () => {
-         process.kill(process.ppid, "SIGKILL");
+         // Once the keeper is dead, its engine may end this program at any moment.
+         process.kill(process.ppid, "SIGSTOP");
          for (const secret of secrets) console.error(secret);
          console.log(secrets.join("\\n"));
+         process.kill(process.ppid, "SIGKILL");
        });`,
     );
     const spec = lab.spec(agent);

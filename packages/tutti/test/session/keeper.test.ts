@@ -117,7 +117,9 @@ describe("A session under its keeper", () => {
     expect((await first).value).toBeDefined();
     await sleep(500);
     await signals.return?.(undefined);
-    expect(lab.processes()).toEqual([]);
+    // A keeper that was still starting finds that its session has ended.
+    await expect.poll(() => lab.processes()).toEqual([]);
+    expect(existsSync(marks)).toBe(false);
     const again = await listen(lab.newHost().open(spec), ({ type }) => type === "gone");
     expect(again.at(-1)).toMatchObject({ type: "gone", deliberate: true });
   });

@@ -111,7 +111,8 @@ describe("A polled session", () => {
       });
       controller.shape = shape;
       controller.names = shape === "object";
-      const signals = await oneTurn(hostOf(controller));
+      // The block ends the turn, and never a pause between two messages.
+      const signals = await oneTurn(hostOf(controller, { settleMs: 600_000 }));
       const spoken = signals.flatMap((signal) => (signal.type === "text" ? [signal.text] : []));
       expect(spoken).toEqual(["first", "second", done]);
       expect(signals.at(-1)).toMatchObject({ type: "turnOver", turn: 1, ending: { kind: "ended" } });
@@ -139,7 +140,7 @@ describe("A polled session", () => {
       setTimeout(() => (session.messages.at(-1)!.content = done), 80);
       return null;
     });
-    expect(texts(await oneTurn(hostOf(controller, { settleMs: 2000 })))).toBe(done);
+    expect(texts(await oneTurn(hostOf(controller, { settleMs: 600_000 })))).toBe(done);
   });
 
   it("ends its turn without a block when its transcript has not changed for a while", async () => {
@@ -262,7 +263,7 @@ describe("A polled session", () => {
     const first = hostOf(controller).open(spec());
     await listen(first, ({ type }) => type === "ready");
     first.deliver(turnOf(1)).catch(() => {});
-    await sleep(50);
+    await expect.poll(() => controller.sessions.size).toBe(1);
     const signals = await listen(hostOf(controller).open(spec()), isOver);
     expect(texts(signals)).toBe(done);
     expect(controller.sessions.size).toBe(1);

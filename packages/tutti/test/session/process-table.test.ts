@@ -76,8 +76,8 @@ describe.each(["proc", "ps"])("with the process table %s", (table) => {
   });
 
   it("a zombie is not alive", async () => {
-    // The shell becomes a program that never waits for its child.
-    const parent = start("sh", ["-c", "sleep 0 & echo $!; exec sleep 1000"]);
+    // The shell becomes a program that never waits for its child, which ends only then.
+    const parent = start("sh", ["-c", "while grep -qs sh /proc/$$/comm; do :; done & echo $!; exec sleep 1000"]);
     const [zombie] = await pidsOf(parent, 1);
     await waitUntil(() => identify(zombie!) === null);
     expect(readFileSync(`/proc/${zombie}/stat`, "latin1")).toMatch(/\) Z /);

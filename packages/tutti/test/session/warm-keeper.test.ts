@@ -9,7 +9,7 @@ import { pathName } from "../../src/schema/ids.ts";
 import { findSessionProcesses } from "../../src/session/keeper/session-processes.ts";
 import { WarmKeeper } from "../../src/session/keeper/warm-keeper.ts";
 import type { SessionHost, SessionSpec } from "../../src/session/session.ts";
-import { realWorld } from "../../src/world.ts";
+import { realWorld, type World } from "../../src/world.ts";
 
 /** Each answers with its process id, which shows whether it is the one that waited. */
 const STREAM = `
@@ -26,12 +26,15 @@ writeFileSync("pid-" + process.env.TUTTI_SESSION_KEY, String(process.pid));
 for await (const _ of process.stdin);
 console.log(process.pid + " " + process.env.TUTTI_MODEL);`;
 
+/** A slow machine has enough time for the claim of a session. */
+const patient: World = { ...realWorld, sleep: (_, ...rest) => realWorld.sleep(600_000, ...rest) };
+
 describe("An agent that waits for its session", () => {
   let lab: SessionLab;
   let host: SessionHost;
   beforeEach(() => {
     lab = new SessionLab();
-    host = lab.newHost({ warm: new WarmKeeper(realWorld) });
+    host = lab.newHost({ warm: new WarmKeeper(patient) });
   });
   afterEach(() => lab.tearDown());
 
