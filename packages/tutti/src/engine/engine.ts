@@ -233,7 +233,7 @@ export class Engine {
         await this.#runs.remove(live);
         // A branch without any work would only be in the way.
         if (head === base) await this.#options.workspaces.dropBranch(cwd, id).catch(() => {});
-        // The folder may no longer exist, or be no repository any more; then nothing of the run is left there.
+        // The repository may be gone; then nothing of the run is left there.
         await this.#options.workspaces.forget(cwd, id, { free: options.freeWork ?? false }).catch(() => {});
       }
       return result;
@@ -241,15 +241,15 @@ export class Engine {
   }
 
   /**
-   * Lets a run whose folder no longer exists be removed. Its workspaces stay on disk: they may hold the only copy of some
-   * work, and without the repository nothing else can keep it.
+   * Lets a run be removed whose folder no longer exists, or is not the repository any more in which the run started. Its
+   * workspaces stay on disk: they may hold the only copy of some work, and without the repository nothing else can keep it.
    */
   async #giveUpWorkspaces({ writer }: Live): Promise<void> {
     const { sessions, workspaces } = this.#options;
-    const { id, cwd } = writer.run;
-    const isGone = await workspaces.locate(cwd).then(
-      () => false,
-      (error: unknown) => asTuttiError(error).code === "folder_not_found",
+    const { id, cwd, base } = writer.run;
+    const isGone = await workspaces.findResult(cwd, id, base ?? "").then(
+      (found) => base !== null && found === null,
+      (error: unknown) => GONE.has(asTuttiError(error).code),
     );
     if (!isGone)
       throw new TuttiError(
@@ -538,5 +538,8 @@ type GateRefusal = EventOf<"gate:refused">;
 
 const refusalIn = ({ details }: TuttiError): GateRefusal | null =>
   (details as { event?: GateRefusal } | undefined)?.event ?? null;
+
+/** Codes of errors after which nothing of a run can be in its repository. */
+const GONE: ReadonlySet<string> = new Set(["folder_not_found", "not_a_repository"]);
 
 const isDoneWith = ({ status, released, inbox }: Run): boolean => isRunOver(status) && released && sizeOf(inbox) === 0;

@@ -80,7 +80,10 @@ describe("a run that is being removed", () => {
   });
 });
 
-it("removes a run whose repository is gone, and leaves the work in its workspaces", async () => {
+it.each([
+  ["whose folder is gone", ""],
+  ["whose repository is no longer in its folder", ".git"],
+])("removes a run %s, and leaves the work in its workspaces", async (_, lost) => {
   const engine = lab.open();
   const scenario = lab.scenario([
     ...mainSession([{ id: "one" }]),
@@ -89,7 +92,7 @@ it("removes a run whose repository is gone, and leaves the work in its workspace
   const id = await lab.begin(engine, scenario, { config });
   const file = join(lab.data, "worktrees", id, "one-1/kept.txt");
   await waitUntil(() => existsSync(file));
-  rmSync(lab.repo, { recursive: true });
+  rmSync(join(lab.repo, lost), { recursive: true });
   expect(await engine.cleanup(id)).toMatchObject({ removed: true, workspacesLeft: true });
   expect([engine.get(id), readFileSync(file, "utf8")]).toEqual([null, "work\n"]);
 });

@@ -9,7 +9,7 @@ export const deleteOrder =
     for (const { sessionId, error } of report.errors ?? []) output.warn(`${sessionId} could not be archived: ${error}`);
     if (report.workspacesLeft)
       output.warn(
-        `The folder of ${id} no longer exists, so its workspaces stay in "worktrees/${id}" of the data folder. Delete them when you need nothing in them.`,
+        `The repository of ${id} no longer exists, so its workspaces stay in "worktrees/${id}" of the data folder. Delete them when you need nothing in them.`,
       );
     const { archived, deleted, removed } = report;
     const lines = [

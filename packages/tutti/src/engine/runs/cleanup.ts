@@ -18,7 +18,7 @@ export interface CleanupResult {
   deleted: number;
   removed: boolean;
   errors: { sessionId: string; error: string }[];
-  /** Set if the run's folder no longer exists, so that its workspaces had to stay in the data folder. */
+  /** Set if the run's repository is gone, so that its workspaces had to stay in the data folder. */
   workspacesLeft?: true;
 }
 
