@@ -33,7 +33,7 @@ function FramedPage() {
   // A new `place` starts at its top, and keyboard users start at its beginning.
   useEffect(() => {
     scrollTo(0, 0);
-    if (document.activeElement === document.body || document.activeElement?.closest(".rail, dialog"))
+    if (document.activeElement === document.body || document.activeElement?.closest(".rail, .top-bar, dialog"))
       document.querySelector<HTMLElement>("main")?.focus({ preventScroll: true });
   }, [place]);
   return (
@@ -52,7 +52,14 @@ function pageOf(route: PageRoute): ReactNode {
     case "runs":
       return <RunListPage filter={route.filter} />;
     case "new":
-      return <NewRunPage from={route.from} after={route.after} template={route.template} />;
+      return (
+        <NewRunPage
+          key={[route.from, route.after, route.template].join(" ")}
+          from={route.from}
+          after={route.after}
+          template={route.template}
+        />
+      );
     case "templates":
       return <TemplatesPage id={route.id} />;
     case "schedules":

@@ -224,6 +224,33 @@ describe("A key", () => {
   );
 
   test(
+    "that is held down does not answer the question of a command, and closing the palette gives the focus back",
+    onStage(async (stage) => {
+      const { id } = await stage.begin(mainSession([{ id: "a" }]), "Write a page");
+      await stage.until(id, "confirming");
+      const page = await stage.page(`/runs/${id}`);
+      const words = page.getByLabel("Request changes");
+      await words.fill("Without");
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox").waitFor();
+      await page.keyboard.press("Control+k");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.keyboard.type(" a");
+      expect(await words.inputValue()).toBe("Without a");
+
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox").fill("tutti cancel");
+      await page.getByRole("option", { name: "Cancel this run" }).waitFor();
+      for (let repeat = 0; repeat < 3; repeat++) await page.keyboard.down("Enter");
+      await page.keyboard.up("Enter");
+      await page.getByRole("dialog").getByRole("status").getByText("again").waitFor();
+      expect(stage.engine.get(id)!.status).toBe("confirming");
+      await page.keyboard.press("Enter");
+      await stage.until(id, "cancelled");
+    }),
+  );
+
+  test(
     "starts a run like another one only with the settings of that one",
     onStage(async (stage) => {
       const { id, agent } = await stage.begin(mainSession([{ id: "a" }]), "Write a page");

@@ -22,6 +22,7 @@ import {
   hasChanges,
   NO_EDITS,
   problemOf,
+  withoutAdded,
   type TaskEdit,
 } from "../../../web/src/run/plan/plan-edits.ts";
 import { changedFields, comparePlans } from "../../../web/src/run/plan/compare-plans.ts";
@@ -390,6 +391,13 @@ describe("The edits of a plan", () => {
       modifications: { "added-1": { skip: true } },
       added: [{ id: "added-1" }],
     });
+  });
+
+  test("keep nothing of an added task that was removed again", () => {
+    const tasks = { b: { dependencies: ["a", "added-1"] }, "added-1": { title: "More" } };
+    const left = withoutAdded({ ...NO_EDITS, tasks, added: ["added-1"] }, "added-1");
+    expect(left).toEqual({ ...NO_EDITS, tasks: { b: { dependencies: ["a"] } } });
+    expect([problemOf(plan, left), hasChanges(changesOf(plan, left))]).toEqual([null, false]);
   });
 
   test("are none if what was changed was changed back", () => {

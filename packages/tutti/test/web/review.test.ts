@@ -79,6 +79,27 @@ describe("A reviewer", () => {
   );
 
   test(
+    "sees no changes of another task below the name of one that has none",
+    onStage(async (stage) => {
+      const sessions = [
+        ...mainSession([{ id: "a" }, { id: "b" }]),
+        worker("a", { write: { "docs/a.md": "a\n" }, block: done({}) }),
+        worker("b", { say: "hm", then: "hang" }),
+      ];
+      const { id } = await stage.begin(sessions, "Write two pages", { config: { autoSpawn: true } });
+      await stage.engine.until(
+        id,
+        ({ workers }) => workers["a"]?.merged === "merged" && workers["b"]?.session.turn != null,
+      );
+      const page = await stage.page(`/runs/${id}?tab=changes`);
+      await page.locator(".file-diff").waitFor();
+      await page.getByLabel("Of which task").selectOption("b");
+      await page.getByText("Its work has not been saved yet.").waitFor();
+      expect(await page.locator(".file-diff").count()).toBe(0);
+    }, /status of 409/),
+  );
+
+  test(
     "follows a link of the result to both sides of a conflict, which come into view",
     onStage(async (stage) => {
       const writes = (task: string) => worker(task, { write: { "shared.md": `# From ${task}\n` }, block: done({}) });
@@ -125,6 +146,30 @@ describe("A reviewer", () => {
       await page.getByRole("heading", { name: "Write two pages" }).waitFor();
       await page.goto(`${stage.url}/runs/new?from=${id}`);
       await expect.poll(() => request.inputValue()).toBe("Write a page");
+    }),
+  );
+
+  test(
+    "has a form of a new run for each source, whose folder stays when another run starts elsewhere",
+    onStage(async (stage) => {
+      const { id } = await stage.begin(mainSession([{ id: "a" }]), "Write a page");
+      await stage.until(id, "confirming");
+      const page = await stage.page("/runs/new");
+      const request = page.getByLabel("Request");
+      const folder = page.getByLabel("Folder", { exact: true });
+      await request.fill("My own words");
+      await expect.poll(() => folder.inputValue()).toBe(stage.lab.repo);
+      const other = await stage.begin(mainSession([{ id: "a" }]), "Elsewhere", { folder: "other" });
+      await stage.until(other.id, "confirming");
+      await page.locator(".rail-count", { hasText: "2" }).waitFor();
+      expect(await folder.inputValue()).toBe(stage.lab.repo);
+
+      await page.evaluate(
+        `history.pushState(null, "", "/runs/new?from=${id}"); dispatchEvent(new PopStateEvent("popstate"))`,
+      );
+      await expect.poll(() => request.inputValue()).toBe("Write a page");
+      await page.goBack();
+      await expect.poll(() => request.inputValue()).toBe("My own words");
     }),
   );
 

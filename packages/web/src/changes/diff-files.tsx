@@ -38,8 +38,10 @@ export function DiffFiles({ run, task, find = "", isSide = false, hasRework = tr
   // The work of a worker in its turn is saved from time to time, without a change of its state.
   const isAtWork = worker !== undefined && !isWorkerOver(worker.status);
   const saved = useNow(isAtWork, SAVED_MS);
-  const { value, error, isLoading } = useRequest(run.base === null ? null : `${key} ${saved}`, (signal) =>
-    server.diff(run.id, task === null ? {} : { task }, signal),
+  const { value, error, isLoading } = useRequest(
+    run.base === null ? null : `${key} ${saved}`,
+    (signal) => server.diff(run.id, task === null ? {} : { task }, signal),
+    `${run.id} ${task}`,
   );
   const files = (value?.files ?? []).filter(({ path }) => path.includes(find));
   const notes = useNotes(run.id);

@@ -10,7 +10,7 @@ import { Link } from "../shell/link.tsx";
 import { runAddress } from "../shell/page-route.ts";
 import { server } from "../shell/server.ts";
 import { useAction } from "../shell/use-action.ts";
-import { forgetDraft, keepDraft, useDraftText } from "../text/drafts.ts";
+import { forgetDraft, hasDraft, keepDraft, useDraftText } from "../text/drafts.ts";
 import { shown } from "../text/safe-text.ts";
 import { shellQuote } from "../text/shell-quote.ts";
 import { isOfAgent } from "../../../tutti/src/run/describe-event.ts";
@@ -55,7 +55,7 @@ export function ItemAnswer({ item, hasKeys = false, isImpossible = () => false }
     try {
       await server.answer(id, answer.current!);
     } catch (error) {
-      write(text);
+      if (!hasDraft(id)) write(text);
       throw error;
     }
   });

@@ -11,8 +11,10 @@ const FIRST_ENTRIES = 20;
 
 /** Later prompts are in the transcript. */
 export function FirstPrompt({ run, session }: { run: string; session: string | undefined }) {
-  const { value, error, isLoading } = useRequest(session === undefined ? null : `${run} ${session}`, (signal) =>
-    server.transcript(run, session!, { after: 0, limit: FIRST_ENTRIES }, signal),
+  const { value, error, isLoading } = useRequest(
+    session === undefined ? null : `${run} ${session}`,
+    (signal) => server.transcript(run, session!, { after: 0, limit: FIRST_ENTRIES }, signal),
+    session,
   );
   const prompt = value?.find((entry): entry is TranscriptEntry & { type: "prompt" } => entry.type === "prompt");
   return (

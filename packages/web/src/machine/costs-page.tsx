@@ -25,8 +25,10 @@ export function CostsPage({ by }: { by: string }) {
   const group = (Object.hasOwn(GROUPS, by) ? by : "day") as UsageGroup;
   // A finished run changes the sums, hence `ended`; a turn within a run shows with the next visit.
   const ended = useLive((state) => state.runs?.filter(({ completedAt }) => completedAt !== null).length ?? 0);
-  const { value, error, isLoading } = useRequest(`${group} ${ended}`, (signal) =>
-    server.call("GET /api/usage", { query: { by: group, limit: 10_000 }, signal }),
+  const { value, error, isLoading } = useRequest(
+    `${group} ${ended}`,
+    (signal) => server.call("GET /api/usage", { query: { by: group, limit: 10_000 }, signal }),
+    group,
   );
   usePageTitle(translate("Costs"));
   const rows: UsageRow[] =

@@ -15,7 +15,7 @@ import { FormField } from "../parts/form-field.tsx";
 import { Notice } from "../parts/notice.tsx";
 import { NumberField } from "../parts/number-field.tsx";
 import { runAddress } from "../shell/page-route.ts";
-import { navigate } from "../shell/route.ts";
+import { navigateAfter } from "../shell/route.ts";
 import { server } from "../shell/server.ts";
 import { useAction } from "../shell/use-action.ts";
 import { useRequest } from "../shell/use-request.ts";
@@ -88,11 +88,14 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
   const refusal = useRefusal();
   const key = useRef(kept.key ?? newKey());
   const runs = useLive((state) => state.runs);
+  const usualFolder = useRef<string | null>(null);
+  // A run that starts meanwhile must not change the folder of this form.
+  if (runs !== null) usualFolder.current ??= runs.at(-1)?.cwd ?? "";
   const { value: source, error: sourceError } = useRequest(from, (signal) => server.get(from!, signal));
   const fields: Fields = {
     ...EMPTY,
     ...(wanted !== null && { templateId: wanted }),
-    cwd: runs?.at(-1)?.cwd ?? "",
+    cwd: usualFolder.current ?? "",
     ...(source && {
       // Comments on lines of the result become the request of the follow-up run.
       message: after === null ? source.userRequest : rework,
@@ -147,6 +150,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
   const filled = Object.entries(variables).filter(([, value]) => value !== "");
   const customVariables = Object.fromEntries(filled.map(([name, value]) => [name, typed(custom, name, value)]));
   const create = useAction(async () => {
+    const goTo = navigateAfter();
     const { orchestratorId } = await server.create(
       {
         templateId: fields.templateId,
@@ -163,7 +167,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
       key.current,
     );
     forgetForm(place);
-    navigate(runAddress(orchestratorId));
+    goTo(runAddress(orchestratorId));
   });
   const change = (part: Partial<Fields>) => {
     // The idempotency key makes a repeated submit the same run, so another request needs another key.

@@ -15,32 +15,33 @@ export function Dialog({ title, onClose, children }: Properties) {
   useLayoutEffect(() => {
     box.current?.showModal();
   }, []);
-  const close = () => {
-    box.current?.close();
-    onClose();
-  };
   return (
     <dialog
       ref={box}
       className="dialog"
       aria-labelledby={heading}
-      onCancel={(event) => {
-        event.preventDefault();
-        close();
-      }}
-      // This event comes a frame later, when another dialog may be open.
       onClose={() => {
-        if (box.current !== null) onClose();
+        onClose();
+        // The browser gives the focus back, but to a field without its caret.
+        const field = document.activeElement;
+        if (!(field instanceof HTMLElement) || field === document.body) return;
+        field.blur();
+        field.focus({ preventScroll: true });
       }}
       onClick={({ target }) => {
         // Only the backdrop is outside of all `children`.
-        if (target === box.current) close();
+        if (target === box.current) box.current?.close();
       }}
     >
       <div className="dialog-content">
         <header className="dialog-head">
           <h2 id={heading}>{title}</h2>
-          <button type="button" className="button-icon" aria-label={translate("Close")} onClick={close}>
+          <button
+            type="button"
+            className="button-icon"
+            aria-label={translate("Close")}
+            onClick={() => box.current?.close()}
+          >
             <Icon name="cross" />
           </button>
         </header>

@@ -1,7 +1,7 @@
 import { translate } from "../text/language.ts";
 import { AskedButton } from "../shell/asked-button.tsx";
 import { runAddress } from "../shell/page-route.ts";
-import { navigate } from "../shell/route.ts";
+import { navigateAfter } from "../shell/route.ts";
 import { server } from "../shell/server.ts";
 
 interface Properties {
@@ -12,6 +12,10 @@ interface Properties {
 
 /** The new run is paused until the user resumes it. */
 export function ForkButton({ id, at }: Properties) {
+  const fork = async () => {
+    const goTo = navigateAfter();
+    goTo(runAddress((await server.fork(id, at === undefined ? {} : { at })).id));
+  };
   return (
     <AskedButton
       word={at === undefined ? translate("Fork") : translate("Fork after event {at}", { at })}
@@ -22,7 +26,7 @@ export function ForkButton({ id, at }: Properties) {
       }
       yes={translate("Yes, fork")}
       command={`tutti fork ${id}${at === undefined ? "" : ` --at ${at}`}`}
-      order={async () => navigate(runAddress((await server.fork(id, at === undefined ? {} : { at })).id))}
+      order={fork}
     />
   );
 }

@@ -6,7 +6,7 @@ import { ActionError } from "../errors/action-error.tsx";
 import { Link } from "../shell/link.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
 import { runAddress } from "../shell/page-route.ts";
-import { navigate } from "../shell/route.ts";
+import { navigateAfter } from "../shell/route.ts";
 import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
 import { useLive } from "../live/use-live.ts";
@@ -27,9 +27,10 @@ export function SchedulesPage() {
   const triggers = useRequest(`triggers ${key}`, (signal) => server.call("GET /api/triggers", { signal }));
   usePageTitle(translate("Schedules"));
   const runNow = async (name: string) => {
+    const goTo = navigateAfter();
     const { orchestratorId } = await server.call("POST /api/schedules/:name/run", { params: { name } });
     setStarted(started + 1);
-    navigate(runAddress(orchestratorId));
+    goTo(runAddress(orchestratorId));
   };
   return (
     <div className="page page-form">

@@ -33,14 +33,37 @@ const PLACES: { to: string; name: string; icon: IconName; view: PageRoute["view"
 
 const COPIED_MS = 3000;
 
+interface OpenedDialog {
+  name: "palette" | "help";
+  /** Another one for each time that a dialog is opened. */
+  key: number;
+}
+
 export function Frame({ route, children }: { route: PageRoute; children: ReactNode }) {
   const inbox = useLive((state) => state.inbox);
   const connection = useLive((state) => state.connection);
   const access = useLive((state) => state.access);
   const isOutdated = useLive((state) => state.isOutdated);
-  const [opened, setOpened] = useState<"palette" | "help" | null>(null);
+  const [opened, setOpened] = useState<OpenedDialog | null>(null);
+  const latest = useRef(opened);
+  latest.current = opened;
+  const opens = useRef(0);
   const [copied, setCopied] = useState("");
   const typed = useRef("");
+
+  const open = (name: OpenedDialog["name"]) => setOpened({ name, key: ++opens.current });
+  // The `close` event of a dialog comes a frame later, when another one may be open.
+  const close = () => setOpened((now) => (now?.key === opened?.key ? null : now));
+  const toggle = (name: OpenedDialog["name"]) => {
+    const dialog = document.querySelector("dialog");
+    const wasOpen = dialog?.open === true;
+    dialog?.close();
+    if (latest.current?.name !== name) return open(name);
+    // The `close` event removes the dialog. One that was closed just before is still there, and opens again.
+    if (wasOpen) return;
+    if (dialog === null) setOpened(null);
+    else open(name);
+  };
 
   useLayoutEffect(() => {
     // `pressed` is the first key of a pair such as `g i`, which goes to the inbox.
@@ -49,10 +72,10 @@ export function Frame({ route, children }: { route: PageRoute; children: ReactNo
       const { key, ctrlKey, metaKey, altKey } = event;
       if ((ctrlKey || metaKey) && key.toLowerCase() === "k") {
         event.preventDefault();
-        return setOpened((now) => (now === "palette" ? null : "palette"));
+        return toggle("palette");
       }
       if (ctrlKey || metaKey || altKey || isTyping(event)) return;
-      if (key === "?") return setOpened((now) => (now === "help" ? null : "help"));
+      if (key === "?") return toggle("help");
       const place = pressed === "g" ? PLACES.find((each) => each.key === key) : undefined;
       if (key === "c" && pressed !== "g") copy(event);
       pressed = key;
@@ -135,7 +158,7 @@ export function Frame({ route, children }: { route: PageRoute; children: ReactNo
           className="button-icon"
           aria-label={translate("Commands and runs (Ctrl+K)")}
           title={translate("Commands and runs (Ctrl+K)")}
-          onClick={() => setOpened("palette")}
+          onClick={() => open("palette")}
         >
           <Icon name="search" />
         </button>
@@ -154,12 +177,10 @@ export function Frame({ route, children }: { route: PageRoute; children: ReactNo
         </div>
       )}
       <div className="frame-notice">
-        <ErrorBoundary key={opened} part={translate("This dialog")}>
-          <Suspense
-            fallback={<TypeAhead typed={opened === "palette" ? typed : null} onClose={() => setOpened(null)} />}
-          >
-            {opened === "palette" && <Palette route={route} typed={typed} onClose={() => setOpened(null)} />}
-            {opened === "help" && <ShortcutHelp onClose={() => setOpened(null)} />}
+        <ErrorBoundary key={opened?.key} part={translate("This dialog")}>
+          <Suspense fallback={<TypeAhead typed={opened?.name === "palette" ? typed : null} onClose={close} />}>
+            {opened?.name === "palette" && <Palette route={route} typed={typed} onClose={close} />}
+            {opened?.name === "help" && <ShortcutHelp onClose={close} />}
           </Suspense>
         </ErrorBoundary>
       </div>

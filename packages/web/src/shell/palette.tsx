@@ -115,7 +115,8 @@ export function Palette({ route, typed, onClose }: Properties) {
     if (command.question !== undefined && note !== command.question) return setNote(command.question);
     try {
       await command.run();
-      onClose();
+      // Gives the focus back, and then calls `onClose`.
+      box.current?.closest("dialog")?.close();
     } catch (error) {
       setNote(error instanceof Error ? error.message : String(error));
     }
@@ -128,7 +129,8 @@ export function Palette({ route, typed, onClose }: Properties) {
   const onKey = (event: KeyboardEvent) => {
     if (event.key === "ArrowDown") choose(Math.min(index + 1, found.length - 1));
     else if (event.key === "ArrowUp") choose(Math.max(index - 1, 0));
-    else if (event.key === "Enter") void use(chosen);
+    // A key that is held down repeats itself, and would answer the question.
+    else if (event.key === "Enter") void (event.repeat || use(chosen));
     else return;
     event.preventDefault();
   };

@@ -23,6 +23,14 @@ export function navigate(address: string): void {
   notify();
 }
 
+/** Call it before a request. The returned function navigates unless the user has left the page meanwhile. */
+export function navigateAfter(): (address: string) => void {
+  const { pathname } = location;
+  return (address) => {
+    if (location.pathname === pathname) navigate(address);
+  };
+}
+
 /** Unlike `navigate`, for filters and selections that need no step back. */
 export function replaceAddress(address: string): void {
   history.replaceState(history.state, "", address);

@@ -7,18 +7,33 @@ interface RequestState<T> {
   isLoading: boolean;
 }
 
-/** Sends a request when `key` changes; null sends none. `value` stays until the next one arrives. */
-export function useRequest<T>(key: string | null, send: (signal: AbortSignal) => Promise<T>): RequestState<T> {
-  const [state, setState] = useState<RequestState<T>>({ value: null, error: null, isLoading: key !== null });
+/**
+ * Sends a request when `key` changes; null sends none. `value` stays until the next one arrives, unless it is about
+ * another `subject`.
+ */
+export function useRequest<T>(
+  key: string | null,
+  send: (signal: AbortSignal) => Promise<T>,
+  subject = "",
+): RequestState<T> {
+  const [stored, setState] = useState<RequestState<T> & { subject: string }>({
+    value: null,
+    error: null,
+    isLoading: key !== null,
+    subject,
+  });
+  const state = stored.subject === subject ? stored : { value: null, error: null, isLoading: key !== null, subject };
   useEffect(() => {
     if (key === null) return;
     const unmounted = new AbortController();
-    setState((now) => ({ ...now, error: null, isLoading: true }));
+    const change = (part: Partial<RequestState<T>>) =>
+      setState((now) => ({ ...now, ...(now.subject !== subject && { value: null, subject }), ...part }));
+    change({ error: null, isLoading: true });
     const fail = (error: unknown) => {
-      if (!unmounted.signal.aborted) setState((now) => ({ ...now, error, isLoading: false }));
+      if (!unmounted.signal.aborted) change({ error, isLoading: false });
     };
     untilAnswered(() => send(unmounted.signal), unmounted.signal, fail).then(
-      (value) => setState({ value, error: null, isLoading: false }),
+      (value) => change({ value, error: null, isLoading: false }),
       fail,
     );
     return () => unmounted.abort();

@@ -9,7 +9,7 @@ import { AskedButton } from "../shell/asked-button.tsx";
 import { Link } from "../shell/link.tsx";
 import { OrderButton } from "../shell/order-button.tsx";
 import { newRunAddress, templatesAddress } from "../shell/page-route.ts";
-import { navigate } from "../shell/route.ts";
+import { navigateAfter } from "../shell/route.ts";
 import { shellQuote } from "../text/shell-quote.ts";
 import { server } from "../shell/server.ts";
 import { useRequest } from "../shell/use-request.ts";
@@ -44,17 +44,19 @@ export function TemplateCard({ row, isChosen, onChange }: Properties) {
   );
   const resolved = value as ResolvedTemplate | null;
   const duplicate = async () => {
+    const goTo = navigateAfter();
     const made = await server.call("POST /api/orchestrator/templates/:id/duplicate", {
       params: { id },
       body: { newName: copyName },
     });
     onChange();
-    navigate(templatesAddress(made.id));
+    goTo(templatesAddress(made.id));
   };
   const remove = async () => {
+    const goTo = navigateAfter();
     await server.call("DELETE /api/orchestrator/templates/:id", { params: { id } });
     onChange();
-    navigate(templatesAddress(null));
+    goTo(templatesAddress(null));
   };
   return (
     <section ref={box} className="card run-tab" aria-labelledby="template-title">

@@ -43,6 +43,10 @@ export function keepDraft(draft: UnsentDraft): void {
 export const forgetDraft = (item: string, part: DraftPart = "words"): void =>
   save(drafts.filter((each) => !isAbout(each, item, part)));
 
+/** The user may write a draft again while the server has not answered yet. */
+export const hasDraft = (item: string, part: DraftPart = "words"): boolean =>
+  drafts.some((each) => isAbout(each, item, part));
+
 const isAbout = (draft: UnsentDraft, item: string, part: DraftPart): boolean =>
   draft.item === item && draft.part === part;
 

@@ -9,6 +9,7 @@ import {
   hasChanges,
   NO_EDITS,
   problemOf,
+  withoutAdded,
   type PlanEdits,
 } from "./plan-edits.ts";
 import { changedFields, comparePlans, earlierPlan, type ComparedField } from "./compare-plans.ts";
@@ -27,7 +28,7 @@ import { server } from "../../shell/server.ts";
 import { useRequest } from "../../shell/use-request.ts";
 import { AgentText } from "../../text/agent-text.tsx";
 import { AgentQuote } from "../../text/agent-words.tsx";
-import { forgetDraft, keepDraft, useDraftText } from "../../text/drafts.ts";
+import { forgetDraft, hasDraft, keepDraft, useDraftText } from "../../text/drafts.ts";
 import { money, plural } from "../../text/format.ts";
 import { capitalize } from "../../../../tutti/src/sentence.ts";
 import type { PlanEstimate } from "../../../../tutti/src/run/plan/estimate.ts";
@@ -54,6 +55,7 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
   const changes = changesOf(run.tasks, edits);
   const isEdited = hasChanges(changes);
   const [filter, setFilter] = useState("");
+  const [undone, setUndone] = useState(0);
   const isWide = useIsWide();
   const sound = run.planErrors.length === 0;
   const tasks = editedTasks(run.tasks, edits);
@@ -70,6 +72,10 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
     const title = translate("Edits of the plan of {id}", { id: run.id });
     keepDraft({ item: item.id, part: "edits", run: run.id, title, text });
   };
+  const undo = () => {
+    change(NO_EDITS);
+    setUndone(undone + 1);
+  };
   const confirm = async () => {
     const hash = item?.hash;
     // `LostDrafts` would report the drafts of a plan that is gone.
@@ -79,8 +85,8 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
       // `hash` binds the confirmation to the plan on the screen: the server rejects it if the plan changed since.
       return await server.order(run.id, "confirm", hash === undefined ? changes : { ...changes, hash });
     } catch (error) {
-      change(edits);
-      if (item) keepWords(item, words);
+      if (item && !hasDraft(item.id, "edits")) change(edits);
+      if (item && !hasDraft(item.id)) keepWords(item, words);
       throw error;
     }
   };
@@ -162,9 +168,10 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
       <div className={isWide ? "plan-sides" : undefined}>
         <ol className="plan-tasks" tabIndex={0} aria-label={translate("Tasks of the plan")}>
           {shown.map((task, index) => (
-            // An invalid plan may contain the same id twice, so the key includes `index`.
+            // An invalid plan may contain the same id twice, so the key includes `index`. Fields that keep their own text
+            // get that of the plan again with a new key.
             <PlanTask
-              key={`${index} ${task.id}`}
+              key={`${index} ${task.id} ${undone}`}
               task={task}
               tasks={tasks}
               edits={edits}
@@ -172,7 +179,7 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
               onRemove={() =>
                 change(
                   edits.added.includes(task.id)
-                    ? { ...edits, added: edits.added.filter((id) => id !== task.id) }
+                    ? withoutAdded(edits, task.id)
                     : { ...edits, removed: [...edits.removed, task.id] },
                 )
               }
@@ -211,7 +218,7 @@ export function PlanCard({ run, opened, onOpen }: Properties) {
             />
           </label>
           {isEdited && (
-            <button type="button" className="button" onClick={() => change(NO_EDITS)}>
+            <button type="button" className="button" onClick={undo}>
               {translate("Undo my edits")}
             </button>
           )}

@@ -60,6 +60,16 @@ export function editedTasks(planned: readonly Task[], edits: PlanEdits): Task[] 
   });
 }
 
+/** Also removes what was edited of the added task, and the dependencies on it. */
+export function withoutAdded({ tasks, added, ...rest }: PlanEdits, taskId: string): PlanEdits {
+  const others = Object.entries(tasks).filter(([id]) => id !== taskId);
+  const kept = others.map(([id, edit]): [string, TaskEdit] => [
+    id,
+    edit.dependencies ? { ...edit, dependencies: edit.dependencies.filter((each) => each !== taskId) } : edit,
+  ]);
+  return { ...rest, tasks: Object.fromEntries(kept), added: added.filter((id) => id !== taskId) };
+}
+
 /** Leaves out dependents that are skipped themselves. */
 export const dependentsOf = (tasks: readonly Task[], edits: PlanEdits, taskId: string): string[] =>
   tasks.filter(({ id, dependencies }) => dependencies.includes(taskId) && !editOf(edits, id).skip).map(({ id }) => id);

@@ -5,7 +5,7 @@ import { ActionError } from "../../errors/action-error.tsx";
 import { isSendKey } from "../../shell/keys.ts";
 import { server } from "../../shell/server.ts";
 import { useAction } from "../../shell/use-action.ts";
-import { forgetDraft, keepDraft, useDraftText } from "../../text/drafts.ts";
+import { forgetDraft, hasDraft, keepDraft, useDraftText } from "../../text/drafts.ts";
 import { shellQuote } from "../../text/shell-quote.ts";
 import type { InboxItem } from "../../../../tutti/src/schema/inbox.ts";
 
@@ -23,7 +23,7 @@ export function RequestChanges({ item }: { item: InboxItem }) {
     try {
       await server.order(item.run, "requestChanges", { text });
     } catch (error) {
-      keepWords(item, text);
+      if (!hasDraft(item.id)) keepWords(item, text);
       throw error;
     }
   });

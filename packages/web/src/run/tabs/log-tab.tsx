@@ -132,7 +132,8 @@ async function readLog(id: string, signal: AbortSignal): Promise<Frame[]> {
   for (;;) {
     const page = await server.events(id, { after: all.at(-1)?.seq ?? 0, limit: PAGE }, signal);
     all.push(...page);
-    if (page.length < PAGE) return all;
+    // A page of large events ends before `PAGE`.
+    if (page.length === 0) return all;
   }
 }
 
