@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
-import { isUnwritable } from "../durable-file.ts";
+import { isUnwritable, removeFile, tryToWrite } from "../durable-file.ts";
 import { sandboxCommand, type SandboxSpec } from "./sandbox/sandbox-command.ts";
 import { lockLimitOf, SET_LOCK_LIMIT } from "./keeper/session-processes.ts";
 import { splitCommand } from "./split-command.ts";
@@ -72,7 +72,7 @@ export async function runShell(command: string, options: ShellOptions): Promise<
   const markFile = join(options.markFolder, mark);
   keepMark(options.markFolder, markFile);
   const { end, output } = await execute(words, { ...options, stdin: "" }, KEPT_OF_SHELL, mark);
-  rmSync(markFile, { force: true });
+  tryToWrite(() => removeFile(markFile));
   if (end.type === "exited") {
     const number = end.signal === null ? 0 : (constants.signals[end.signal as NodeJS.Signals] ?? 0);
     return { exitCode: end.code ?? 128 + number, output };
@@ -93,8 +93,12 @@ function keepMark(folder: string, file: string): void {
 /** Kills what commands of an earlier engine left. No other engine may use `markFolder`. */
 export async function endLeftCommands(markFolder: string): Promise<void> {
   for (const mark of readMarks(markFolder)) {
-    await endMarked(mark);
-    rmSync(join(markFolder, mark), { force: true });
+    try {
+      await endMarked(mark);
+      removeFile(join(markFolder, mark));
+    } catch {
+      // The next engine finds the mark again.
+    }
   }
 }
 

@@ -238,6 +238,27 @@ describe("the engine", () => {
     expect(lab.leftovers()).toEqual([]);
   });
 
+  it("takes the answer of an agent that has exited when the disk has room again", async () => {
+    let isFull = true;
+    const real = createGitWorkspaces({ folder: join(lab.data, "worktrees") });
+    const snapshot: typeof real.snapshot = (cwd, key, ...rest) => {
+      if (isFull && key.name === "one") throw new TuttiError("disk_full", "The disk is full (1 MB free).");
+      return real.snapshot(cwd, key, ...rest);
+    };
+    const engine = lab.open(new FaultyStore(), { workspaces: { ...real, snapshot } });
+    const exits = { write: { "whole.md": "w" }, block: done({}), then: "exit:1" };
+    const agent = lab.scenario([
+      ...mainSession([{ id: "one" }]),
+      { match: { role: "worker", attempt: 1 }, turns: [exits] },
+    ]);
+    const id = await lab.begin(engine, agent, { config: { autoSpawn: true } });
+    await engine.until(id, ({ status }) => status === "paused");
+    isFull = false;
+    await engine.order(id, "resume");
+    const run = await untilOver(engine, id);
+    expect(run).toMatchObject({ outcome: "success", workers: { one: { attempt: 1, outputFiles: ["whole.md"] } } });
+  });
+
   it("continues a run that is reopened during its release", async () => {
     const engine = lab.open();
     const main = mainSession([{ id: "one" }]).slice(1);

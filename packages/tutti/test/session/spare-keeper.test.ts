@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SessionLab, texts, turn } from "./session-lab.ts";
 import { Conversation } from "../agents/conversation.ts";
 import { pathName } from "../../src/schema/ids.ts";
@@ -215,6 +215,25 @@ for await (const line of createInterface({ input: process.stdin })) {
     expect(isSettled).toBe(false);
     second.resolve();
     await settled;
+  });
+
+  it("that waits after its session and is killed is not waited for", async () => {
+    const timers = vi.spyOn(globalThis, "setTimeout");
+    const talk = await atWork(lab.spec(lab.program("command", WORKER)));
+    const first = lab.spec(reporter());
+    const keeper = await untilWaiting();
+    const closed = await atWork(first);
+    await closed.session.close();
+    expect(existsSync(`/proc/${keeper}`)).toBe(true);
+    const extra = timers.mock.calls.findLast(([, ms]) => ms === 5000)![0];
+    // The other one would be enough, so the timer would do nothing.
+    for (const pid of spares()) process.kill(pid, "SIGKILL");
+    await expect.poll(spares).toEqual([]);
+    // The timer that ends keepers which are not needed may fire at the moment of their death.
+    extra();
+    await Promise.all([talk.end(), closed.end()]);
+    await host.reap(first.runId, []);
+    timers.mockRestore();
   });
 
   it("that waits keeps no connection to its port", async () => {

@@ -45,6 +45,8 @@ interface TurnToJudge {
   mail: Mail | null;
   /** Durations and costs of earlier tasks; null unless the turn makes a plan. */
   history: History | null;
+  /** Called when the turn has an answer that counts, before its work is committed. */
+  onAnswer: () => void;
 }
 
 interface Judged {
@@ -167,6 +169,7 @@ export async function judgeTurn(
     (ending.kind === "exited" && answer?.phase === "completion" && endsWithCompletion);
   const counted = counts && !(worker === null && awaitsSubSessions(run)) ? answer : null;
   const isTaken = counted !== null || (read?.delegates === true && counts);
+  if (isTaken) turn.onAnswer();
   const { work, moved } = isTaken ? await takeWork(turn, counted) : NO_WORK;
   if (work === null) await keepWork(turn);
   const { toolStats, usage, said } = record;

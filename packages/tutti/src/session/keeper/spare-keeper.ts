@@ -84,6 +84,7 @@ export class SpareKeeper {
     });
     pipe.once("close", () => {
       this.#waiting = this.#waiting.filter((each) => each !== spare);
+      if (spare.extra) clearTimeout(spare.extra);
       if (!spare.hasWaited && !spare.isReleased) this.#cannotWait = true;
       if (spare.session?.hasStarted === false) spare.session.onDeath();
       spare.session?.free();
@@ -144,6 +145,8 @@ export class SpareKeeper {
     spare.isReleased = true;
     if (spare.extra) clearTimeout(spare.extra);
     const { pipe } = spare;
+    // It has died, and its `close` event will not come again.
+    if (pipe.closed) return;
     this.addExit(new Promise((resolve) => pipe.once("close", resolve)));
     // Not `destroy`: the other end closes when the spare exits, which `settled` waits for.
     pipe.ref();
@@ -158,7 +161,7 @@ export class SpareKeeper {
 
   /** Resolves when every released spare has exited, and so has the keeper of every session that has ended. */
   async settled(): Promise<void> {
-    // A keeper that is free again may be released then, which adds an exit.
-    while (this.#exits.size > 0) await Promise.all(this.#exits);
+    // A keeper that is free again may be released then, which adds an exit. Later ones are of other sessions.
+    for (let round = 0; round < 2; round++) await Promise.all(this.#exits);
   }
 }

@@ -26,6 +26,7 @@ interface EndedTurn {
 export async function reportTurn(served: ServedSession, { state, cutOff, ...turn }: EndedTurn): Promise<void> {
   const { run, worker, sessionId, taskId, key, options } = served;
   const { phase, number } = state.turn!;
+  let hasAnswer = false;
   const judging = judgeTurn({
     ...turn,
     run,
@@ -37,8 +38,13 @@ export async function reportTurn(served: ServedSession, { state, cutOff, ...turn
     itemId: served.newItemId(),
     mail: served.hasMail ? await options.mailbox!.read(run, worker!) : null,
     history: phase === "taskPlanning" ? options.history(served.run) : null,
+    onAnswer: () => (hasAnswer = true),
   });
-  const judged = await judging.catch((error: unknown) => diedOf(served, error, turn.ending));
+  const judged = await judging.catch((error: unknown) => {
+    // The answer of a finished turn is judged again after the run was resumed.
+    if (hasAnswer) throw error;
+    return diedOf(served, error, turn.ending);
+  });
   if (judged === null) return;
   for (const ignored of judged.ignored.slice(0, MAX_IGNORED_EVENTS)) {
     const cut = { phase: ignored.phase.slice(0, 100), reason: ignored.reason.slice(0, MAX_CHARACTERS) };
