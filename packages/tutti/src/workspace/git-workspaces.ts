@@ -46,6 +46,7 @@ import { diffCommits } from "./result/diff-commits.ts";
 import { dropBranch } from "./result/drop-branch.ts";
 import { mergeResult, refuseChanged } from "./result/merge-result.ts";
 import { findResult } from "./result/find-result.ts";
+import { listPrograms } from "./guard/list-programs.ts";
 import { RunBranch } from "./run-branch.ts";
 import { saveWork, snapshot } from "./snapshot.ts";
 import { realWorld } from "../world.ts";
@@ -125,10 +126,8 @@ export function createGitWorkspaces({ folder, ...limits }: GitWorkspacesOptions)
       guarded(async () => {
         const repository = await open(cwd);
         const agreed = await differingPrograms(repository, await changedByRuns(repository));
-        changes?.clear(
-          repository,
-          agreed.map(([name]) => name),
-        );
+        const { inherited } = await listPrograms(repository);
+        changes?.accept(repository, agreed, inherited);
       }),
     combine: (cwd, runId, base, commits, message, favour) =>
       guarded(async () => {

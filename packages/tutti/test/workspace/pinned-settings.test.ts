@@ -1,6 +1,6 @@
 // Settings that name programs: those from before a run work, and those that an agent adds have no effect.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
@@ -26,6 +26,8 @@ import { restoreFiles } from "../../src/workspace/kept/restore-files.ts";
 import { locate } from "../../src/workspace/repository.ts";
 
 const UPPER = "tr a-z A-Z";
+
+const filterX = (program: string): string => `[filter "x"]\nclean = ${program}\nsmudge = ${program}\n`;
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -310,7 +312,10 @@ describe("a program that an agent adds to the configuration", () => {
     write(mine, { "a.txt": "changed\n" });
     expect(await workspaces.inspect(mine)).toMatchObject({ dirty: true });
     const programs = ["clean", "smudge"].map((part) => [`filter.x.${part}`, lab.program]);
-    const listed = (await workspaces.locate(mine)).programs!;
+    // The includes are listed, too.
+    const filtersIn = async (cwd: string) =>
+      ((await workspaces.locate(cwd)).programs ?? []).filter(([name]) => name.startsWith("filter."));
+    const listed = await filtersIn(mine);
     expect(listed.toSorted(([a], [b]) => a.localeCompare(b))).toEqual(programs);
     const second = { ...key(), runId: "orch_second" };
     const { path } = await workspaces.prepare(mine, second, lab.head);
@@ -319,9 +324,9 @@ describe("a program that an agent adds to the configuration", () => {
     await workspaces.release(mine, "orch_second");
     expect(lab.wasRun()).toBe(false);
     // The user agrees to settings of one worktree, without seeing those of another.
-    expect(await workspaces.locate(lab.repo)).not.toHaveProperty("programs");
+    expect(await filtersIn(lab.repo)).toEqual([]);
     await workspaces.acceptPrograms(lab.repo);
-    expect((await workspaces.locate(mine)).programs).toHaveLength(2);
+    expect(await filtersIn(mine)).toHaveLength(2);
     await workspaces.acceptPrograms(mine);
     expect(await workspaces.locate(mine)).not.toHaveProperty("programs");
   });
@@ -350,6 +355,126 @@ describe("a program that an agent adds to the configuration", () => {
     expect(await workspaces.locate(other.repo)).not.toHaveProperty("programs");
     const remaining = (await workspaces.locate(lab.repo)).programs!.map(([name]) => name);
     expect(remaining.toSorted()).toEqual(["filter.local.clean", "filter.x.clean"]);
+  });
+
+  it("in the user's own configuration needs consent also after that to another value in one repository", async () => {
+    const [lab, mine, other] = [withAttributes(), withAttributes(), withAttributes()];
+    const [dataFolder, home] = ["data", "home"].map((name) => join(lab.top, name)) as [string, string];
+    mkdirSync(dataFolder);
+    mkdirSync(home);
+    vi.stubEnv("HOME", home);
+    vi.stubEnv("XDG_CONFIG_HOME", "");
+    git(mine.repo, "config", "filter.x.clean", "cat");
+    const workspaces = createGitWorkspaces({ folder: lab.folder, dataFolder });
+    await workspaces.prepare(lab.repo, key(), lab.head);
+    git(lab.repo, "config", "--global", "filter.x.clean", lab.program);
+    await workspaces.release(lab.repo, RUN);
+    // This repository has a value of its own, which the user accepts once.
+    await workspaces.acceptPrograms(mine.repo);
+    expect(await workspaces.locate(mine.repo)).not.toHaveProperty("programs");
+    const programs = [["filter.x.clean", lab.program]];
+    expect((await workspaces.locate(other.repo)).programs).toEqual(programs);
+    git(mine.repo, "config", "--unset", "filter.x.clean");
+    expect((await workspaces.locate(mine.repo)).programs).toEqual(programs);
+  });
+
+  const NESTED = "[include]\npath = more.cfg\n";
+  const included: [string, string, (program: string) => Record<string, string>][] = [
+    ["a file that appears after the include", "include.path", (program) => ({ "tools.cfg": filterX(program) })],
+    [
+      "a file that such a file includes",
+      "include.path",
+      (program) => ({ "tools.cfg": NESTED, "more.cfg": filterX(program) }),
+    ],
+    [
+      "a file that appears after the conditional include",
+      "includeif.gitdir:**/.git.path",
+      (program) => ({ "tools.cfg": filterX(program) }),
+    ],
+  ];
+
+  it.each(included)("in %s is not run before the user agrees to the include", async (_, name, filesOf) => {
+    const lab = withAttributes();
+    const dataFolder = join(lab.top, "data");
+    mkdirSync(dataFolder);
+    git(lab.repo, "config", "filter.old.clean", UPPER);
+    write(lab.repo, { "own.cfg": `[filter "own"]\nclean = ${UPPER}\n` });
+    git(lab.repo, "config", "include.path", "../own.cfg");
+    const head = commitAll(lab.repo, "own");
+    const open = () => createGitWorkspaces({ folder: lab.folder, dataFolder });
+    const workspaces = open();
+    const { path } = await workspaces.prepare(lab.repo, key(), head);
+    git(lab.repo, "config", "--add", name, "../tools.cfg");
+    const include = [name, "../tools.cfg"];
+    const programs = [["filter.x.clean", lab.program], ["filter.x.smudge", lab.program], include];
+    expect((await workspaces.locate(lab.repo)).programs).toEqual([include]);
+    write(path, { ...filesOf(lab.program), "new.txt": "by a task\n" });
+    const { commit } = await workspaces.snapshot(lab.repo, key(), head, "m");
+    await workspaces.release(lab.repo, RUN);
+    // Git itself runs no program here, because the settings do not exist when it starts.
+    git(lab.repo, "merge", "--quiet", commit);
+    expect([git(lab.repo, "config", "filter.x.smudge"), lab.wasRun()]).toEqual([lab.program, false]);
+
+    const next = open();
+    expect((await next.locate(lab.repo)).programs).toEqual(programs);
+    write(lab.repo, { "a.txt": "changed\n" });
+    expect(await next.inspect(lab.repo)).toMatchObject({ dirty: true });
+    const take = async (runId: string) => {
+      const at = { ...key(), runId };
+      const second = await next.prepare(lab.repo, at, commit);
+      write(second.path, { "work.txt": "w" });
+      await next.snapshot(lab.repo, at, commit, "m");
+      await next.release(lab.repo, runId);
+    };
+    await take("orch_second");
+    expect(lab.wasRun()).toBe(false);
+
+    // Without the include, there is nothing to agree to.
+    git(lab.repo, "config", "--unset", name, "tools");
+    expect(await next.locate(lab.repo)).not.toHaveProperty("programs");
+    git(lab.repo, "config", "--add", name, "../tools.cfg");
+    expect((await next.locate(lab.repo)).programs).toEqual(expect.arrayContaining(programs));
+    await next.acceptPrograms(lab.repo);
+    expect(await next.locate(lab.repo)).not.toHaveProperty("programs");
+    await take("orch_third");
+    expect(lab.wasRun()).toBe(true);
+    expect(await next.locate(lab.repo)).not.toHaveProperty("programs");
+  });
+
+  it("in a file that appears after the include is not run in other repositories or folders of agents", async () => {
+    const [lab, other] = [withAttributes(), withAttributes()];
+    const [dataFolder, home] = ["data", "home"].map((name) => join(lab.top, name)) as [string, string];
+    mkdirSync(dataFolder);
+    mkdirSync(home);
+    vi.stubEnv("HOME", home);
+    vi.stubEnv("XDG_CONFIG_HOME", "");
+    const workspaces = createGitWorkspaces({ folder: lab.folder, dataFolder });
+    await workspaces.prepare(lab.repo, key(), lab.head);
+    // The text of this path is that of the file that contains the include, but git follows the link.
+    mkdirSync(join(home, "to/dir"), { recursive: true });
+    symlinkSync("to/dir", join(home, "link"));
+    git(lab.repo, "config", "--global", "include.path", "link/../.gitconfig");
+    git(lab.repo, "config", "includeIf.gitdir:**/worktrees/**.path", "../tools.cfg");
+    await workspaces.release(lab.repo, RUN);
+    write(home, { "to/.gitconfig": filterX(lab.program) });
+    write(lab.repo, { "tools.cfg": `[filter "x"]\nclean = ${lab.program}\nprocess = ${lab.program}\n` });
+    const shared = ["include.path", "link/../.gitconfig"];
+    const programs = ["clean", "smudge"].map((part) => [`filter.x.${part}`, lab.program]);
+    expect((await workspaces.locate(other.repo)).programs).toEqual([...programs, shared]);
+    write(other.repo, { "a.txt": "changed\n" });
+    await workspaces.inspect(other.repo);
+    const second = { ...key(), runId: "orch_second" };
+    const { path } = await workspaces.prepare(lab.repo, second, lab.head);
+    await workspaces.prepare(lab.repo, { ...key("sparse"), runId: "orch_second" }, lab.head, { only: ["dir"] });
+    expect(git(path, "config", "filter.x.process")).toBe(lab.program);
+    write(path, { "work.txt": "w" });
+    await workspaces.snapshot(lab.repo, second, lab.head, "m");
+    await workspaces.release(lab.repo, "orch_second");
+    expect(lab.wasRun()).toBe(false);
+    await workspaces.acceptPrograms(other.repo);
+    expect(await workspaces.locate(other.repo)).not.toHaveProperty("programs");
+    const conditional = ["includeif.gitdir:**/worktrees/**.path", "../tools.cfg"];
+    expect((await workspaces.locate(lab.repo)).programs).toEqual(expect.arrayContaining([conditional, shared]));
   });
 
   it("for the folders of agents only is not run in them", async () => {

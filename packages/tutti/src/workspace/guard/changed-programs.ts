@@ -1,13 +1,16 @@
 // `ChangedPrograms` remembers filters and merge drivers that appeared or changed while a run was open: an agent may have
-// written them. Runs keep using the earlier values, until the user agrees to the new ones when creating a run.
+// written them. Runs keep using the earlier values, until the user agrees to the new ones when creating a run. It also
+// remembers added includes, because the included file may get its programs later.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { replaceDurably } from "../../durable-file.ts";
 import { TuttiError } from "../../schema/error.ts";
+import type { GitSetting } from "../git.ts";
 import type { Repository } from "../repository.ts";
+import { settingKey } from "./list-programs.ts";
 
-/** Maps the name of a setting to its earlier value, or to null if there was none. */
+/** Maps the `settingKey` of a setting to its earlier value, or to null if there was none. */
 export type EarlierValues = ReadonlyMap<string, string | null>;
 
 /** The key of settings in files outside every repository. The other keys are absolute paths of `commonDir`. */
@@ -41,15 +44,21 @@ export class ChangedPrograms {
   }
 
   /**
-   * Call `clear` when the user has agreed to the current values of the settings `names`. Others may be in use in another
-   * worktree.
+   * Call `accept` when the user has agreed to the current values of the settings `agreed`. Others may be in use in another
+   * worktree. Only the `inherited` ones are those of all repositories: a value that overrides a changed one is stored as
+   * the earlier value of this repository.
    */
-  clear({ commonDir }: Repository, names: readonly string[]): void {
+  accept({ commonDir }: Repository, agreed: readonly GitSetting[], inherited: ReadonlySet<string>): void {
     const stored = this.#read();
-    const left = Object.entries(stored).map(([key, values]): [string, Record<string, string | null>] => {
-      if (key !== commonDir && key !== EVERYWHERE) return [key, values];
-      return [key, Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)))];
-    });
+    const everywhere = { ...stored[EVERYWHERE] };
+    const here = { ...stored[commonDir] };
+    for (const [name, value] of agreed) {
+      const setting = settingKey(name, value);
+      delete here[setting];
+      if (inherited.has(setting)) delete everywhere[setting];
+      else if (Object.hasOwn(everywhere, setting)) here[setting] = value;
+    }
+    const left = Object.entries({ ...stored, [EVERYWHERE]: everywhere, [commonDir]: here });
     this.#write(Object.fromEntries(left.filter(([, values]) => Object.keys(values).length > 0)));
   }
 

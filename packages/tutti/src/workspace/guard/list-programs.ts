@@ -1,4 +1,5 @@
-// `listPrograms` reads the settings that name filters and merge drivers, from everywhere git may find them.
+// `listPrograms` reads the settings that name filters and merge drivers, and those that include further files, from
+// everywhere git may find them.
 import { readdir, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -16,6 +17,16 @@ const SECTION = /\[\s*(?:filter|merge|include)/i;
 /** Git follows includes up to `MAX_DEPTH`, too. */
 const MAX_DEPTH = 10;
 
+/** An include has its value in the key, because settings of one name can include several files. */
+export const settingKey = (name: string, value: string): string => (INCLUDE.test(name) ? `${name}=${value}` : name);
+
+/** The settings that count. The members mean the same as in `ProgramListing`. */
+export interface KnownSettings {
+  programs: ReadonlyMap<string, string>;
+  elsewhere: ReadonlyMap<string, string>;
+  includes: ReadonlySet<string>;
+}
+
 export interface ProgramListing {
   programs: Map<string, string>;
   /**
@@ -23,88 +34,141 @@ export interface ProgramListing {
    * separated by a null character.
    */
   elsewhere: Map<string, string>;
-  /** The names of programs in the user's own files, which apply to other repositories, too. */
+  /** The keys of settings in the user's own files, which apply to other repositories, too. */
   shared: Set<string>;
+  /** Those of `shared` that no setting of this repository overrides. */
+  inherited: Set<string>;
+  /** The keys of all includes. */
   includes: Set<string>;
+  /** Those of `includes` that git finds here, also if their condition does not hold. */
+  includesHere: Map<string, GitSetting>;
+  /** The settings that git would find without the includes that are not agreed to. */
+  agreed: KnownSettings;
   /** The state of all files that can contribute settings, those that do not exist included. */
   signs: string;
   readSigns: () => Promise<string>;
 }
 
-export async function listPrograms(repository: Repository): Promise<ProgramListing> {
+/** `isAgreed` gets the key of an include. */
+export async function listPrograms(
+  repository: Repository,
+  isAgreed: (include: string) => boolean = () => true,
+): Promise<ProgramListing> {
   const { gitDir, commonDir } = repository;
-  const reader = new SettingsReader(repository);
+  const reader = new SettingsReader(repository, isAgreed);
   await reader.readEffective([...new Set([commonDir, gitDir])]);
   const findOthers = async () => (reader.isPerWorktree ? worktreeFiles(commonDir) : []);
   await reader.readElsewhere(await findOthers());
   const files = new Set([...usualFiles(repository), ...reader.files]);
   const readSigns = async () => signsOf(new Set([...files, ...(await findOthers())]));
-  const { programs, elsewhere, shared, includes } = reader;
-  return { programs, elsewhere, shared, includes, signs: await readSigns(), readSigns };
+  const { programs, elsewhere, shared, inherited, includes, includesHere, agreed } = reader;
+  const found = { programs, elsewhere, shared, inherited, includes, includesHere, agreed };
+  return { ...found, signs: await readSigns(), readSigns };
 }
 
 /** Returns the name in a key of `elsewhere`. */
 export const nameIn = (key: string): string => key.slice(key.indexOf("\0") + 1);
 
+/** `isShared` is true for the user's own files, `isAgreed` for files that are found without includes to be agreed to. */
+interface FileKind {
+  isShared: boolean;
+  isAgreed: boolean;
+}
+
 class SettingsReader {
   readonly programs = new Map<string, string>();
   readonly elsewhere = new Map<string, string>();
   readonly shared = new Set<string>();
+  readonly inherited = new Set<string>();
   readonly includes = new Set<string>();
+  readonly includesHere = new Map<string, GitSetting>();
+  readonly agreed = {
+    programs: new Map<string, string>(),
+    elsewhere: new Map<string, string>(),
+    includes: new Set<string>(),
+  };
   readonly files = new Set<string>();
   isPerWorktree = false;
   readonly #repository: Repository;
-  /** Included files that git did not read, perhaps because a condition does not hold. The value is true for `shared`. */
-  #unread = new Map<string, boolean>();
+  readonly #isAgreed: (include: string) => boolean;
+  /** Included files that git did not read, perhaps because a condition does not hold. */
+  #unread = new Map<string, FileKind>();
 
-  constructor(repository: Repository) {
+  constructor(repository: Repository, isAgreed: (include: string) => boolean) {
     this.#repository = { ...repository, settings: undefined };
+    this.#isAgreed = isAgreed;
   }
 
   /** Each of `gitDirs` may have a `config.worktree`, which git reads for that one only. */
   async readEffective(gitDirs: readonly string[]): Promise<void> {
     const args = ["--show-scope", "--show-origin"];
-    const fields = (await Promise.all(gitDirs.map((gitDir) => this.#list(args, { gitDir })))).flat();
+    const listings = await Promise.all(gitDirs.map((gitDir) => this.#list(args, { gitDir })));
+    for (const fields of listings) this.#noteEffective(fields);
+  }
+
+  #noteEffective(fields: readonly string[]): void {
+    const order = new ReadingOrder();
     for (let i = 0; i + 2 < fields.length; i += 3) {
       const [scope, source, item] = fields.slice(i, i + 3) as [string, string, string];
       const [, origin] = /^file:(.*)$/s.exec(source) ?? [];
       if (origin === undefined) continue;
       const file = resolve(this.#repository.root, origin);
       this.files.add(file);
-      const [name, value] = this.#note(file, item, scope === "global" || scope === "system");
-      if (PROGRAM.test(name)) this.programs.set(name, value);
+      const isShared = scope === "global" || scope === "system";
+      const isAgreed = order.enter(scope, origin);
+      const [name, value] = this.#note(file, item, { isShared, isAgreed });
+      const setting = settingKey(name, value);
+      if (INCLUDE.test(name)) {
+        this.includesHere.set(setting, [name, value]);
+        order.include(isAgreed && this.#isAgreed(setting));
+      } else if (PROGRAM.test(name)) {
+        this.programs.set(name, value);
+        if (isAgreed) this.agreed.programs.set(name, value);
+      }
+      // Git prints the setting that counts last.
+      if (isShared) this.inherited.add(setting);
+      else this.inherited.delete(setting);
     }
   }
 
   /** Reads `files` and everything that any file includes under a condition. */
   async readElsewhere(files: readonly string[]): Promise<void> {
-    for (const file of files) this.#unread.set(file, false);
+    for (const file of files) this.#unread.set(file, { isShared: false, isAgreed: true });
     for (let depth = 0; depth < MAX_DEPTH && this.#unread.size > 0; depth++) {
       const next = [...this.#unread].filter(([file]) => !this.files.has(file));
       this.#unread = new Map();
-      for (const [file, isShared] of next) await this.#readFile(file, isShared);
+      for (const [file, kind] of next) await this.#readFile(file, kind);
     }
   }
 
-  async #readFile(file: string, isShared: boolean): Promise<void> {
+  async #readFile(file: string, kind: FileKind): Promise<void> {
     this.files.add(file);
     if (!SECTION.test(readOrEmpty(file))) return;
     for (const item of await this.#list(["--file", file], { accept: [1, 128] })) {
-      const [name, value] = this.#note(file, item, isShared);
-      if (PROGRAM.test(name)) this.elsewhere.set(`${file}\0${name}`, value);
+      const [name, value] = this.#note(file, item, kind);
+      if (!PROGRAM.test(name)) continue;
+      this.elsewhere.set(`${file}\0${name}`, value);
+      if (kind.isAgreed) this.agreed.elsewhere.set(`${file}\0${name}`, value);
     }
   }
 
-  #note(file: string, item: string, isShared: boolean): GitSetting {
+  #note(file: string, item: string, kind: FileKind): GitSetting {
     const [name = ""] = item.split("\n", 1);
     // Git omits the `value` of a setting that is true.
     const value = name === item ? "true" : item.slice(name.length + 1);
     if (name === PER_WORKTREE) this.isPerWorktree = true;
-    if (PROGRAM.test(name) && isShared) this.shared.add(name);
+    const setting = settingKey(name, value);
+    if (kind.isShared) this.shared.add(setting);
     if (INCLUDE.test(name)) {
-      this.includes.add(`${name}=${value}`);
+      const isAgreed = kind.isAgreed && this.#isAgreed(setting);
+      this.includes.add(setting);
+      if (isAgreed) this.agreed.includes.add(setting);
       const included = resolve(dirname(file), value.replace(/^~(?=\/)/, homedir()));
-      this.#unread.set(included, isShared || this.#unread.get(included) === true);
+      const known = this.#unread.get(included) ?? { isShared: false, isAgreed: true };
+      this.#unread.set(included, {
+        isShared: kind.isShared || known.isShared,
+        isAgreed: isAgreed && known.isAgreed,
+      });
     }
     return [name, value];
   }
@@ -112,6 +176,33 @@ class SettingsReader {
   async #list(args: readonly string[], options: { gitDir?: string; accept?: readonly number[] }): Promise<string[]> {
     const read = onRepository(this.#repository, "read settings", ["config", ...args, "--list", "-z"], options);
     return items((await read).stdout).map(text);
+  }
+}
+
+/**
+ * Git prints the settings of an included file right after the one that includes it. `ReadingOrder` follows that, because a
+ * path in a setting does not tell which file git opens: it may contain links, or the name of a user.
+ */
+class ReadingOrder {
+  #scope = "";
+  /** The files that git is reading, each included by the one before it. */
+  #open: { origin: string; isAgreed: boolean }[] = [];
+  #included: boolean | null = null;
+
+  /** Returns whether the file counts. */
+  enter(scope: string, origin: string): boolean {
+    const open = scope === this.#scope ? this.#open : [];
+    const at = open.findIndex((file) => file.origin === origin);
+    if (at >= 0) this.#open = open.slice(0, at + 1);
+    else if (open.length > 0 && this.#included !== null) this.#open = [...open, { origin, isAgreed: this.#included }];
+    else this.#open = [{ origin, isAgreed: true }];
+    [this.#scope, this.#included] = [scope, null];
+    return this.#open.at(-1)?.isAgreed === true;
+  }
+
+  /** The setting that was entered last includes a file, which counts if `isAgreed`. */
+  include(isAgreed: boolean): void {
+    this.#included = isAgreed;
   }
 }
 

@@ -10,7 +10,7 @@ import type { GitSetting } from "../git.ts";
 import type { Repository } from "../repository.ts";
 import type { RunPaths } from "../workspace-paths.ts";
 import type { EarlierValues } from "./changed-programs.ts";
-import { listPrograms, nameIn, PROGRAM, type ProgramListing } from "./list-programs.ts";
+import { listPrograms, nameIn, PROGRAM, type KnownSettings, type ProgramListing } from "./list-programs.ts";
 
 /** `TEXT_MERGE` merges like git does if an attribute names a driver without settings. */
 const TEXT_MERGE = "git merge-file --quiet --marker-size=%L %A %O %B";
@@ -52,8 +52,8 @@ export async function storePinned(repository: Repository, run: RunPaths): Promis
 }
 
 /**
- * Returns the programs that have changed since an agent could start in `run`, with earlier values. `shared` are those of
- * files outside the repository.
+ * Returns the programs that have changed since an agent could start in `run`, with earlier values, and the includes that
+ * were added. `shared` are those of files outside the repository.
  */
 export async function changedSincePin(
   repository: Repository,
@@ -76,14 +76,24 @@ export async function changedByOpenRuns(repository: Repository): Promise<Earlier
   return new Map((await Promise.all(changes)).flat());
 }
 
-/** Returns the current values of programs that differ from those in `earlier`. */
+/** Returns the current values of programs that differ from those in `earlier`, and the includes that were added. */
 export async function differingPrograms(repository: Repository, earlier: EarlierValues): Promise<GitSetting[]> {
   if (earlier.size === 0) return [];
-  const { programs } = await listPrograms(repository);
-  return [...earlier].flatMap(([name, value]) => {
-    const current = programs.get(name);
-    return current === undefined || current === value ? [] : [[name, current] as const];
-  });
+  const listing = await listAgreed(repository, earlier);
+  const programs = [...listing.programs].filter(([name, value]) => value !== listing.agreed.programs.get(name));
+  const includes = [...listing.includesHere].filter(([include]) => earlier.get(include) === null);
+  return [...programs, ...includes.map(([, setting]) => setting)];
+}
+
+/** The programs in `agreed` have the values of `earlier`. */
+async function listAgreed(repository: Repository, earlier: EarlierValues): Promise<ProgramListing> {
+  const listing = await listPrograms(repository, (include) => earlier.get(include) !== null);
+  const programs = new Map(listing.agreed.programs);
+  for (const [name, value] of earlier) {
+    if (value === null) programs.delete(name);
+    else if (PROGRAM.test(name)) programs.set(name, value);
+  }
+  return { ...listing, agreed: { ...listing.agreed, programs } };
 }
 
 /** Returns `repository` with the values of `earlier` instead of the current ones. */
@@ -116,11 +126,7 @@ class PinnedSettings {
   /** `#cached` is valid while `readSigns` returns `signs`. */
   #cached: (Pick<ProgramListing, "signs" | "readSigns"> & { changes: ProgramChanges }) | null = null;
 
-  private constructor(
-    repository: Repository,
-    { programs, elsewhere, includes }: Pick<ProgramListing, "programs" | "elsewhere" | "includes">,
-    isStored: boolean,
-  ) {
+  private constructor(repository: Repository, { programs, elsewhere, includes }: KnownSettings, isStored: boolean) {
     this.#repository = repository;
     this.#programs = programs;
     this.#elsewhere = elsewhere;
@@ -129,13 +135,8 @@ class PinnedSettings {
   }
 
   static async from(repository: Repository, earlier: EarlierValues): Promise<PinnedSettings> {
-    const listing = await listPrograms(repository);
-    const programs = new Map(listing.programs);
-    for (const [name, value] of earlier) {
-      if (value === null) programs.delete(name);
-      else programs.set(name, value);
-    }
-    const settings = new PinnedSettings(repository, { ...listing, programs }, false);
+    const listing = await listAgreed(repository, earlier);
+    const settings = new PinnedSettings(repository, listing.agreed, false);
     settings.#compare(listing);
     return settings;
   }
@@ -167,11 +168,11 @@ class PinnedSettings {
    */
   async overrides(): Promise<readonly GitSetting[]> {
     const { changed } = await this.changed();
-    const added = [...changed].flatMap(([name, value]) => (value === null ? [name] : []));
+    const added = [...changed].flatMap(([name, value]) => (value === null && PROGRAM.test(name) ? [name] : []));
     return [...this.#programs, ...added.flatMap((name) => this.#disable(name))];
   }
 
-  /** Returns the programs that were added or changed, with the pinned values. */
+  /** Returns the programs that were added or changed, with the pinned values, and the includes that were added. */
   async changed(): Promise<ProgramChanges> {
     const cached = this.#cached;
     if (cached && (await cached.readSigns()) === cached.signs) return cached.changes;
@@ -183,11 +184,11 @@ class PinnedSettings {
     const others = [...elsewhere].filter(([key, value]) => value !== this.#elsewhere.get(key));
     const found = [...others.map(([key, value]) => [nameIn(key), value] as const), ...programs];
     const names = found.filter(([name, value]) => value !== this.#programs.get(name)).map(([name]) => name);
-    const changed = new Map(names.map((name) => [name, this.#programs.get(name) ?? null]));
+    const added = [...includes].filter((include) => !this.#includes.has(include));
+    const changed = new Map([...names, ...added].map((name) => [name, this.#programs.get(name) ?? null]));
     const changes = { changed, shared: new Map([...changed].filter(([name]) => shared.has(name))) };
     // The condition of an added `includeIf` can change without a change of any file, so the result is not cached.
-    const isStable = [...includes].every((name) => this.#includes.has(name));
-    this.#cached = isStable ? { signs, readSigns, changes } : null;
+    this.#cached = added.length === 0 ? { signs, readSigns, changes } : null;
     return changes;
   }
 
