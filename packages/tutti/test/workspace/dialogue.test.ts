@@ -175,6 +175,23 @@ describe("`compareTrees`", () => {
   });
 });
 
+it("`compareTrees` lists submodules whose changes the repository ignores", async () => {
+  const { repo } = laboratory();
+  const { options, find } = lookupIn(repo);
+  write(repo, { ".gitmodules": '[submodule "s"]\n\tpath = s\n\turl = ./s\n\tignore = all\n' });
+  commitAll(repo, "a submodule");
+  git(repo, "config", "submodule.s.ignore", "all");
+  const commits = ["1", "2"].map((digit) => {
+    git(repo, "update-index", "--add", "--cacheinfo", `160000,${digit.repeat(40)},s`);
+    git(repo, "commit", "--quiet", "-m", digit);
+    return git(repo, "rev-parse", "HEAD");
+  });
+  const [from, to] = [await find(`${commits[0]}^{tree}`), await find(`${commits[1]}^{tree}`)];
+  expect(await compareTrees(from!, to!, options)).toEqual([
+    { path: "s", hash: "2".repeat(40), isFolder: false, mode: "160000" },
+  ]);
+});
+
 describe("`updateRef`", () => {
   it("sets, moves and deletes a ref only if it has the expected value", async () => {
     const { repo, head } = laboratory();

@@ -11,7 +11,9 @@ export interface TreeChange {
   isFolder: boolean;
 }
 
-const DIFF_TREE = ["diff-tree", "--stdin", "-r", "-t", "-z", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv"];
+const SHAPE = ["--stdin", "-r", "-t", "-z", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv"];
+/** A setting such as `submodule.NAME.ignore` would hide changes. */
+const DIFF_TREE = ["diff-tree", ...SHAPE, "--ignore-submodules=none"];
 const FOLDER_MODE = "040000";
 
 /** `compareTrees` needs full hashes; names would not resolve. */
