@@ -330,8 +330,10 @@ export class PostgresStore implements Store, SharedLog {
     const touched = [...runs.values()];
     // From here on the events may be stored with the positions of `draft`.
     sent.draft = draft;
+    const client = await this.database.pool.connect();
+    let isClean = false;
     try {
-      const { rows } = await this.database.pool.query<{ value: unknown }>(
+      const { rows } = await client.query<{ value: unknown }>(
         knownAppend(
           {
             server: this.server,
@@ -346,12 +348,17 @@ export class PostgresStore implements Store, SharedLog {
           call,
         ),
       );
+      isClean = true;
       call?.returned(rows[0]!.value);
       return true;
     } catch (error) {
       if (!isStale(error)) throw error;
+      isClean = true;
       sent.draft = null;
       return false;
+    } finally {
+      // After another error the connection may be broken.
+      client.release(!isClean);
     }
   }
 
