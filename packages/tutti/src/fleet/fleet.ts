@@ -10,7 +10,7 @@ import { Ahead } from "./ahead.ts";
 import { FleetCalls, type SignalReader } from "./fleet-calls.ts";
 import { HOST_FUNCTIONS_SQL, HOST_TABLES, HOST_TABLES_CHANGES, IS_READY, REPORTS } from "./host-tables.ts";
 import type { HostNeeds } from "./host-link.ts";
-import { JobQueue } from "./job-queue.ts";
+import { JobQueue, lockFunctions } from "./job-queue.ts";
 import { removeHost, setDrained } from "./manage-hosts.ts";
 import { listen } from "./listen.ts";
 import { QueryBatch } from "./query-batch.ts";
@@ -99,8 +99,6 @@ const UNPLACED_MS = 60_000;
 
 /** The fleet also polls, because notifications of `listen` can be missed. */
 const POLL_MS = 1000;
-/** `LOCK` is any constant: servers that start together create the tables one after the other. */
-const LOCK = 7_461_906;
 
 export class Fleet {
   readonly #options: FleetOptions;
@@ -584,7 +582,7 @@ export async function createHostTables(database: Database): Promise<void> {
   const current = await database.pool.query(isCurrent, [FUNCTIONS_HASH]).catch(() => null);
   if (current && current.rows.length > 0) return;
   await database.transaction("create the tables of hosts", async (client) => {
-    await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
+    await lockFunctions(client);
     const { rows } = await client.query<{ exists: boolean; isEarlier: boolean }>(
       `SELECT to_regclass('tutti_hosts.attempt') IS NOT NULL AS exists, NOT EXISTS (
          SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('tutti_hosts.setting') AND attname = 'functions') AS "isEarlier"`,
@@ -593,6 +591,8 @@ export async function createHostTables(database: Database): Promise<void> {
     if (!exists) await client.query(`CREATE SCHEMA tutti_hosts; ${HOST_TABLES}`);
     // A change of the tables waits for all transactions of hosts, so `HOST_TABLES_CHANGES` runs only if it is missing.
     else if (isEarlier) await client.query(HOST_TABLES_CHANGES);
+    // Another server may have changed them while this one waited for the lock.
+    else if ((await client.query(isCurrent, [FUNCTIONS_HASH])).rows.length > 0) return;
     await client.query(HOST_FUNCTIONS_SQL);
     await client.query("UPDATE tutti_hosts.setting SET functions = $1", [FUNCTIONS_HASH]);
   });

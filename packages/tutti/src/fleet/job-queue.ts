@@ -4,6 +4,7 @@ import { createHash, randomUUID } from "node:crypto";
 import type { PgBoss } from "pg-boss";
 import type { HostNeeds } from "./host-link.ts";
 import type { Database } from "../store/postgres/database.ts";
+import type { SqlClient } from "../store/postgres/sql-client.ts";
 import type { HostLabels } from "../schema/task.ts";
 import { isMissingPackage, missingPackages } from "../store/postgres/load-pg.ts";
 
@@ -15,8 +16,13 @@ const EXPIRE = 23 * 3600;
 const KEEP_ENDED = 3600;
 /** `CLAIM_LIMIT` is any number that is nowhere else in pg-boss's statement that claims jobs. */
 const CLAIM_LIMIT = 746_190_700;
-/** `LOCK` is any constant that no other lock of Tutti has. */
+/** Any constants that no other lock of Tutti has. */
 const LOCK = 7_461_907;
+const FUNCTIONS_LOCK = 7_461_906;
+
+/** Servers that start together change the functions for hosts one after the other. */
+export const lockFunctions = (client: SqlClient): Promise<unknown> =>
+  client.query(`SELECT pg_advisory_xact_lock(${FUNCTIONS_LOCK})`);
 
 const PLAN_ANEW = "SET plan_cache_mode = force_custom_plan";
 
@@ -109,12 +115,17 @@ export class JobQueue {
     );
     const sql = definitions.join("\n");
     const hash = createHash("sha256").update(sql).digest("hex");
-    const { rows } = await this.#database.pool.query<{ hash: string | null }>(
-      "SELECT obj_description(to_regprocedure('tutti_hosts.end_jobs(text, uuid[])'), 'pg_proc') AS hash",
-    );
-    if (rows[0]!.hash === hash) return;
+    const isCurrent = async (client: SqlClient): Promise<boolean> => {
+      const { rows } = await client.query<{ hash: string | null }>(
+        "SELECT obj_description(to_regprocedure('tutti_hosts.end_jobs(text, uuid[])'), 'pg_proc') AS hash",
+      );
+      return rows[0]!.hash === hash;
+    };
+    if (await isCurrent(this.#database.pool)) return;
     await this.#database.transaction("create the functions of jobs", async (client) => {
-      await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
+      // Another server may change the privileges of all functions meanwhile, or have created these.
+      await lockFunctions(client);
+      if (await isCurrent(client)) return;
       await client.query(sql);
       await client.query(`COMMENT ON FUNCTION tutti_hosts.end_jobs(text, uuid[]) IS '${hash}'`);
       await client.query("REVOKE ALL ON ALL FUNCTIONS IN SCHEMA tutti_hosts FROM PUBLIC");
