@@ -168,6 +168,21 @@ describe("tutti confirm", () => {
     expect(code).toBe(0);
   });
 
+  it("reads changes from the terminal, and then asks there", async () => {
+    const id = await waitingPlan(tasks, goodWorker);
+    const child = onTerminal(["--data-dir", lab.data, "confirm", id, "--edit", "-"]);
+    // Two ends of the input: the first only sends the line.
+    child.stdin.write('{"modifications":{"a":{"skip":true}}}\n\u0004');
+    let shown = "";
+    child.stdout.on("data", (text: string) => {
+      shown += text;
+      if (text.includes("[y/n]")) child.stdin.write("y\n");
+    });
+    const [code] = (await once(child, "close")) as [number];
+    expect(shown).toContain("success: 3 planned, 2 completed, 1 skipped");
+    expect(code).toBe(0);
+  });
+
   it("reads changes from a file, and refuses invalid ones", async () => {
     const id = await waitingPlan(tasks, goodWorker);
     const file = join(lab.folder, "changes.json");

@@ -1,12 +1,15 @@
-import { readFileSync } from "node:fs";
-import { openStdin } from "../terminal/stdin.ts";
+import { openSync, readFileSync } from "node:fs";
+import { ReadStream } from "node:tty";
+import { isStdinTerminal, openStdin } from "../terminal/stdin.ts";
 import { TuttiError } from "../../schema/error.ts";
 
 /** Reads stdin if `name` is `-`. Does not block meanwhile: a signal ends the command while its input is still open. */
 export async function readBytes(name: string): Promise<Buffer> {
   if (name !== "-") return readFileSync(name);
+  // The end of the input destroys its stream, and the command may ask the user on the terminal later.
+  const source = isStdinTerminal() ? new ReadStream(openSync("/dev/tty", "r")) : openStdin();
   const chunks: Buffer[] = [];
-  for await (const chunk of openStdin()) chunks.push(chunk as Buffer);
+  for await (const chunk of source) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
 }
 
