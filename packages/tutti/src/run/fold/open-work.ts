@@ -46,16 +46,13 @@ interface Known {
  * state would make its copies ten times as slow: V8 then copies them member by member.
  */
 const latest = new WeakMap<Outline, Known>();
-/** A way back to an earlier state would copy `sessions`, because `withEntry` copies a record that had the key before. */
-const computed = new WeakMap<Run, OpenWork>();
 
 export function openWork(run: Run): OpenWork {
   const outline = outlineOf(run);
   const known = latest.get(outline);
   if (known?.run === run) return known.work;
-  const work = computed.get(run) ?? advance(known ?? nothingDone(run, outline), run, outline);
+  const work = advance(known ?? nothingDone(run, outline), run, outline);
   latest.set(outline, { run, work });
-  computed.set(run, work);
   return work;
 }
 
