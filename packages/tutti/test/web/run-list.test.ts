@@ -132,6 +132,18 @@ describe("The form of a new run", () => {
   const onStage = withBrowser();
 
   test(
+    "estimates the run from completed ones of its template",
+    onStage(async (stage) => {
+      const { id } = await stage.begin([...mainSession([{ id: "a" }]), goodWorker], "Write a page", {
+        config: { autoSpawn: true },
+      });
+      await stage.until(id, "completed");
+      const page = await stage.page("/runs/new");
+      await page.getByText(/^\$\d+\.\d\d and (<1|\d+)s, the average of 1 run$/).waitFor();
+    }),
+  );
+
+  test(
     'sends the variables of a template with their types, and "Same again" has them, the agents, workers and limits',
     onStage(async (stage) => {
       const own = { TONE: "dry", PAGES: 3, STRICT: false };

@@ -55,6 +55,29 @@ describe("The tasks of a run", () => {
   );
 
   test(
+    "are marked in the timeline if they are on the longest chain, with a row for each attempt",
+    onStage(async (stage) => {
+      const fails = {
+        match: { role: "worker", task: "c", attempt: 1 },
+        turns: [{ block: done({ status: "failed" }) }],
+      };
+      const tasks = [{ id: "a" }, { id: "b", dependencies: ["a"] }, { id: "c" }];
+      const { id } = await stage.begin([...mainSession(tasks), fails, goodWorker], "Write pages", {
+        config: { autoSpawn: true, autoRetry: true, maxRetries: 1, retryDelay: 0 },
+      });
+      await stage.until(id, "completed");
+      const page = await stage.page(`/runs/${id}?view=timeline`);
+      const row = (name: string) => page.locator(".timeline li", { has: page.getByText(name, { exact: true }) });
+      await row("c").getByText("attempt 2").waitFor();
+      expect(await row("c").count()).toBe(2);
+      expect(await page.locator(".timeline li", { hasText: "longest chain" }).locator("code").allInnerTexts()).toEqual([
+        "a",
+        "b",
+      ]);
+    }),
+  );
+
+  test(
     "render only where a task has changed",
     onStage(async (stage) => {
       const says = ["a", "b"].map((task) => worker(task, { say: "hm", then: "hang" }));
