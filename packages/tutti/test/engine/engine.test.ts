@@ -218,20 +218,25 @@ describe("the engine", () => {
     },
   );
 
-  it("does not count the attempt of an agent that died while the disk was full", async () => {
-    let isFull = true;
+  /** An engine that cannot commit the work of the task `one` while the disk is full. */
+  function onDisk(disk: { isFull: boolean }) {
     const real = createGitWorkspaces({ folder: join(lab.data, "worktrees") });
     const snapshot: typeof real.snapshot = (cwd, key, ...rest) => {
-      if (isFull && key.name === "one") throw new TuttiError("disk_full", "The disk is full (1 MB free).");
+      if (disk.isFull && key.name === "one") throw new TuttiError("disk_full", "The disk is full (1 MB free).");
       return real.snapshot(cwd, key, ...rest);
     };
-    const engine = lab.open(new FaultyStore(), { workspaces: { ...real, snapshot } });
+    return lab.open(new FaultyStore(), { workspaces: { ...real, snapshot } });
+  }
+
+  it("does not count the attempt of an agent that died while the disk was full", async () => {
+    const disk = { isFull: true };
+    const engine = onDisk(disk);
     const dying = { match: { role: "worker", attempt: 1 }, turns: [{ write: { "half.md": "h" }, then: "crash" }] };
     const agent = lab.scenario([...mainSession([{ id: "one" }]), dying, goodWorker]);
     const id = await lab.begin(engine, agent, { config: { autoSpawn: true } });
     const { pausedFrom } = await engine.until(id, ({ status }) => status === "paused");
     expect(pausedFrom).toMatchObject({ reason: "environment", detail: "The disk is full (1 MB free)." });
-    isFull = false;
+    disk.isFull = false;
     await engine.order(id, "resume");
     const run = await untilOver(engine, id);
     expect(run).toMatchObject({ outcome: "success", workers: { one: { attempt: 2, retryCount: 0, losses: 0 } } });
@@ -239,13 +244,8 @@ describe("the engine", () => {
   });
 
   it("takes the answer of an agent that has exited when the disk has room again", async () => {
-    let isFull = true;
-    const real = createGitWorkspaces({ folder: join(lab.data, "worktrees") });
-    const snapshot: typeof real.snapshot = (cwd, key, ...rest) => {
-      if (isFull && key.name === "one") throw new TuttiError("disk_full", "The disk is full (1 MB free).");
-      return real.snapshot(cwd, key, ...rest);
-    };
-    const engine = lab.open(new FaultyStore(), { workspaces: { ...real, snapshot } });
+    const disk = { isFull: true };
+    const engine = onDisk(disk);
     const exits = { write: { "whole.md": "w" }, block: done({}), then: "exit:1" };
     const agent = lab.scenario([
       ...mainSession([{ id: "one" }]),
@@ -253,7 +253,7 @@ describe("the engine", () => {
     ]);
     const id = await lab.begin(engine, agent, { config: { autoSpawn: true } });
     await engine.until(id, ({ status }) => status === "paused");
-    isFull = false;
+    disk.isFull = false;
     await engine.order(id, "resume");
     const run = await untilOver(engine, id);
     expect(run).toMatchObject({ outcome: "success", workers: { one: { attempt: 1, outputFiles: ["whole.md"] } } });

@@ -121,14 +121,8 @@ describe("A reviewer", () => {
   test(
     "keeps the form of a new run over a reload until the run exists",
     onStage(async (stage) => {
-      const agent = stage.lab.scenario([...mainSession([{ id: "a" }]), worker("a", { say: "hm", then: "hang" })]);
-      const { id } = await stage.engine.create({
-        templateId: "documentation",
-        cwd: stage.lab.repo,
-        message: "Write a page",
-        agent,
-        config: { autoSpawn: true },
-      });
+      const sessions = [...mainSession([{ id: "a" }]), worker("a", { say: "hm", then: "hang" })];
+      const { id } = await stage.begin(sessions, "Write a page", { start: false, config: { autoSpawn: true } });
       const page = await stage.page(`/runs/new?from=${id}`);
       const request = page.getByLabel("Request");
       await expect.poll(() => request.inputValue()).toBe("Write a page");
@@ -183,14 +177,8 @@ describe("A reviewer", () => {
         Object.defineProperty(Navigator.prototype, "clipboard", { get: () => undefined });
         delete Crypto.prototype.randomUUID;
       `);
-      const agent = stage.lab.scenario([...mainSession([{ id: "a" }]), worker("a", { say: "hm", then: "hang" })]);
-      const { id } = await stage.engine.create({
-        templateId: "documentation",
-        cwd: stage.lab.repo,
-        message: "Write a page",
-        agent,
-        config: { autoSpawn: true },
-      });
+      const sessions = [...mainSession([{ id: "a" }]), worker("a", { say: "hm", then: "hang" })];
+      const { id } = await stage.begin(sessions, "Write a page", { start: false, config: { autoSpawn: true } });
       await page.goto(`${stage.url}/runs/new?from=${id}`);
       await page.getByRole("button", { name: "Start run" }).click();
       await page.waitForURL(/\/runs\/orch_/);
