@@ -241,7 +241,7 @@ export class Engine {
   }
 
   /**
-   * Lets a run be removed whose folder no longer exists, or is not the repository any more in which the run started. Its
+   * Marks a run as released without `release` if its repository is gone: `cwd` no longer exists or does not have `base`. The
    * workspaces stay on disk: they may hold the only copy of some work, and without the repository nothing else can keep it.
    */
   async #giveUpWorkspaces({ writer }: Live): Promise<void> {

@@ -72,7 +72,7 @@ interface PlacedAttempt extends Pick<AttemptRow, "key" | "run" | "session"> {
 
 interface Placement {
   hasReadyHost: boolean;
-  /** The queues whose attempts wait for a host. */
+  /** Queues with an attempt that no host has taken yet. */
   waiting: string[];
 }
 

@@ -16,7 +16,7 @@ const EXPIRE = 23 * 3600;
 const KEEP_ENDED = 3600;
 /** `CLAIM_LIMIT` is any number that is nowhere else in pg-boss's statement that claims jobs. */
 const CLAIM_LIMIT = 746_190_700;
-/** Any constants that no other lock of Tutti has. */
+/** `LOCK` and `FUNCTIONS_LOCK` are constants that no other lock of Tutti has. */
 const LOCK = 7_461_907;
 const FUNCTIONS_LOCK = 7_461_906;
 

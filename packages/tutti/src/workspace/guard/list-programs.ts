@@ -30,8 +30,8 @@ export interface KnownSettings {
 export interface ProgramListing {
   programs: Map<string, string>;
   /**
-   * The programs of other worktrees, and of included files whose condition does not hold. The keys are file and name,
-   * separated by a null character.
+   * Programs that git does not use here: those of other worktrees, and of files whose `includeIf` does not match. A key is
+   * the file and the name, separated by a null character; see `nameIn`.
    */
   elsewhere: Map<string, string>;
   /** The keys of settings in the user's own files, which apply to other repositories, too. */
