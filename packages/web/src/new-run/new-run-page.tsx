@@ -142,7 +142,7 @@ export function NewRunPage({ from, after, template: wanted }: Properties) {
     !isAbsolute(fields.cwd) && translate("the path of a folder"),
     after !== null && !isKnown && translate("the run that this one should follow"),
   ].filter((name): name is string => typeof name === "string");
-  // Its settings are not in the form yet.
+  // The settings of `source` are not in the form yet.
   const isIncomplete = from !== null && source === null && sourceError === null;
   const limits = Object.entries(fields.limits).filter(([, value]) => value !== "");
   const hasOtherLimits = limits.some(([kind]) => kind !== "usd");

@@ -84,7 +84,6 @@ export class SpareKeeper {
     });
     pipe.once("close", () => {
       this.#waiting = this.#waiting.filter((each) => each !== spare);
-      if (spare.extra) clearTimeout(spare.extra);
       if (!spare.hasWaited && !spare.isReleased) this.#cannotWait = true;
       if (spare.session?.hasStarted === false) spare.session.onDeath();
       spare.session?.free();
@@ -145,7 +144,7 @@ export class SpareKeeper {
     spare.isReleased = true;
     if (spare.extra) clearTimeout(spare.extra);
     const { pipe } = spare;
-    // It has died, and its `close` event will not come again.
+    // A keeper that has died may still have its timer, and its `close` event will not come again.
     if (pipe.closed) return;
     this.addExit(new Promise((resolve) => pipe.once("close", resolve)));
     // Not `destroy`: the other end closes when the spare exits, which `settled` waits for.
