@@ -26,12 +26,12 @@ export function useRequest<T>(
   useEffect(() => {
     if (key === null) return;
     const unmounted = new AbortController();
-    const change = (part: Partial<RequestState<T>>) =>
+    const change = (part: Partial<RequestState<T>>) => {
+      if (unmounted.signal.aborted) return;
       setState((now) => ({ ...now, ...(now.subject !== subject && { value: null, subject }), ...part }));
-    change({ error: null, isLoading: true });
-    const fail = (error: unknown) => {
-      if (!unmounted.signal.aborted) change({ error, isLoading: false });
     };
+    change({ error: null, isLoading: true });
+    const fail = (error: unknown) => change({ error, isLoading: false });
     untilAnswered(() => send(unmounted.signal), unmounted.signal, fail).then(
       (value) => change({ value, error: null, isLoading: false }),
       fail,

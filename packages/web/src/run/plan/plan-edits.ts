@@ -110,15 +110,15 @@ export function changesOf(planned: readonly Task[], edits: PlanEdits): Partial<C
       // The fields of an added task are in `added`.
       if (edits.added.includes(task.id)) return [];
       const isSame = (name: "title" | "description" | "priority") => after[name] === task[name];
-      const isSameScope = after.scope.join("\n") === task.scope.join("\n");
+      const hasSameScope = after.scope.join("\n") === task.scope.join("\n");
       // A dependency that was removed and added again is the last one.
-      const isSameOrder = after.dependencies.toSorted().join("\n") === task.dependencies.toSorted().join("\n");
+      const hasSameNeeds = after.dependencies.toSorted().join("\n") === task.dependencies.toSorted().join("\n");
       const change = {
         ...(!isSame("title") && { title: after.title }),
         ...(!isSame("description") && { description: after.description }),
         ...(!isSame("priority") && { priority: after.priority }),
-        ...(!isSameScope && { scope: after.scope }),
-        ...(!isSameOrder && { dependencies: after.dependencies }),
+        ...(!hasSameScope && { scope: after.scope }),
+        ...(!hasSameNeeds && { dependencies: after.dependencies }),
         ...(labelLines(after.labels).join("\n") !== labelLines(task.labels).join("\n") && { labels: after.labels }),
         ...(agent !== undefined && agent !== (task.agent ?? "") && { agent: agent === "" ? null : agent }),
         ...(model !== undefined && model !== (task.model ?? "") && { model: model === "" ? null : model }),
